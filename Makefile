@@ -1,0 +1,55 @@
+# Every target makes what it needs: python3 (3.11 or newer), git and make are enough. uv is used where it is installed.
+
+SHELL := /bin/sh
+PYTHON := .venv/bin/python
+READY := .venv/ready
+COMPILE := pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	--custom-compile-command "make lock"
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check conformance crash bench docs lock clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+
+demo: $(READY) ## take a small change from idea to archive, with scripted agents
+	@.venv/bin/agentd demo
+
+test: $(READY) ## run the tests; the crash suite kills at a sample of its points
+	@$(PYTHON) -m pytest -q -n auto --dist worksteal tests
+
+check: $(READY) ## lint, format, types, conformance, generated docs
+	$(PYTHON) -m ruff check --quiet
+	$(PYTHON) -m ruff format --quiet --check
+	$(PYTHON) -m mypy src tests $(wildcard benchmarks/*.py docs/*.py)
+	$(PYTHON) -m tests.conformance
+	$(if $(wildcard docs/generate.py),$(PYTHON) docs/generate.py --check)
+
+conformance: $(READY) ## which of the numbered requirements no test proves
+	@$(PYTHON) -m tests.conformance
+
+crash: $(READY) ## kill the program at every durable write and step boundary, then go on
+	@$(PYTHON) -m pytest -q -s --timeout=3600 tests/crash --crash=all
+
+bench: $(READY) ## measure; each benchmark fails beyond its own limit
+	@for file in benchmarks/[!_]*.py; do echo "$$file"; $(PYTHON) "$$file" || exit; done
+
+docs: $(READY) ## write the generated parts of the docs
+	@$(PYTHON) docs/generate.py
+
+lock: $(READY) ## lock the versions again: make lock, or make lock UPGRADE=--upgrade
+	@PATH="$$PWD/.venv/bin:$$PATH"; command -v uv >/dev/null || $(PYTHON) -m pip install --quiet uv; \
+	uv $(COMPILE) $(UPGRADE) pyproject.toml -o requirements/runtime.txt && \
+	uv $(COMPILE) $(UPGRADE) pyproject.toml -c requirements/runtime.txt --extra dev -o requirements/dev.txt
+
+clean: ## remove everything the targets made
+	rm -rf .venv .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist
+	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+# A copied or moved checkout holds an environment that points at the old one, so the stamp says where it was made.
+ifneq ($(shell cat $(READY) 2>/dev/null),$(CURDIR))
+.PHONY: $(READY)
+endif
+
+$(READY): requirements/dev.txt requirements/install pyproject.toml
+	@requirements/install

@@ -1,0 +1,57 @@
+"""How fast agentd starts: `agentd status` and `agentd --help` as ratios to `python -c pass`, measured in turns in one run."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROUNDS = 20
+LIMIT = 12.0
+PYTHON = sys.executable
+CASES = {
+    "python -c pass": [PYTHON, "-c", "pass"],
+    "agentd --help": [str(Path(PYTHON).parent / "agentd"), "--help"],
+    "agentd status": [str(Path(PYTHON).parent / "agentd"), "status"],
+}
+
+
+def main() -> int:
+    """Print the minimum of each and the ratios; exit 1 if one is over the limit."""
+    times: dict[str, list[float]] = {name: [] for name in CASES}
+    with tempfile.TemporaryDirectory(prefix="agentd-bench-") as folder:
+        prepare(Path(folder))
+        for _ in range(ROUNDS):
+            for name, argv in CASES.items():
+                begun = time.perf_counter()
+                subprocess.run(argv, cwd=folder, env=environment(), stdout=subprocess.DEVNULL, check=True)
+                times[name].append(time.perf_counter() - begun)
+    bare = min(times["python -c pass"])
+    worst = 0.0
+    for name, seen in times.items():
+        ratio = min(seen) / bare
+        worst = max(worst, ratio)
+        print(f"{name:<16} {min(seen) * 1000:6.1f} ms, {ratio:5.2f} times python -c pass")
+    print(f"at most {LIMIT} is allowed; minimum of {ROUNDS} runs each")
+    return 0 if worst <= LIMIT else 1
+
+
+def prepare(folder: Path) -> None:
+    """A repository with ten planned changes, so that `status` has something to read."""
+    for number in range(10):
+        run = folder / "agentd" / "changes" / f"change-{number}"
+        run.mkdir(parents=True)
+        (run / "STATE.yaml").write_text(
+            f'change_id: change-{number}\nphase: challenged\nschema_version: "2.0"\n'
+            "created_at: 2026-01-19T10:00:00Z\nupdated_at: 2026-01-19T10:00:00Z\n"
+            "run:\n  workflow: change\n  step: ready\n  saves: 12\n"
+        )
+
+
+def environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith("AGENTD_")}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

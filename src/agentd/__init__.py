@@ -1,0 +1,34 @@
+"""agentd drives AI coding agents through durable workflows with gates. This is the library, in ten names.
+
+project = agentd.load()                      the project around the working folder
+agentd.start(project, "team", "name", "…")   begin a run
+agentd.resume(project, "name")               go on with it
+agentd.answer(project, "name", "UD-1", "fix")
+agentd.status(project, "name")
+"""
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_NAMES = {
+    "load": ("agentd.app.project", "open_project"),
+    "start": ("agentd.app.commands", "start"),
+    "resume": ("agentd.app.commands", "resume"),
+    "answer": ("agentd.app.commands", "answer"),
+    "status": ("agentd.app.commands", "status"),
+    "Project": ("agentd.app.project", "Project"),
+    "Report": ("agentd.app.report", "Report"),
+    "Workflow": ("agentd.model.workflow", "Workflow"),
+    "Run": ("agentd.model.run", "Run"),
+    "AgentdError": ("agentd.errors", "AgentdError"),
+}
+__all__ = list(_NAMES)  # imported on first use, so that `import agentd` stays light
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _NAMES:
+        raise AttributeError(f"module 'agentd' has no attribute '{name}'")
+    module, attribute = _NAMES[name]
+    return getattr(import_module(module), attribute)

@@ -1,0 +1,109 @@
+"""What a table may name: the checks of `needs` and `when`, the actions of `do`, the sources of `each`."""
+
+import json
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from agentd.engine.waves import Item
+from agentd.errors import AgentdError, Corrupt
+from agentd.evidence.tests import run_tests
+from agentd.model.run import Outcome
+from agentd.state import durable
+
+if TYPE_CHECKING:
+    from agentd.app.work import Work
+
+
+def missing(name: str) -> Callable[["Work"], str]:
+    """The check that holds as long as an artifact is not there."""
+    return lambda work: f"{name} is there" if not work.artifact(name) else ""
+
+
+def nothing(_: "Work") -> Outcome:
+    """Goes on."""
+    return Outcome("done")
+
+
+def run_project_tests(work: "Work") -> Outcome:
+    """Runs the configured test command; the result is kept in evidence.json and decides, whatever anybody says."""
+    config = work.project.config
+    evidence = run_tests(
+        str(config.get("evidence", "test")),
+        work.project.root,
+        work.environment(),
+        work.project.now(),
+        float(config.get("evidence", "timeout_secs")),
+        work.project.interrupted,
+    )
+    work.write("evidence.json", json.dumps(evidence.to_data(), indent=2, ensure_ascii=False) + "\n")
+    what = evidence.note or f"exit {evidence.exit_code}"
+    work.say(f"tests {evidence.status}: {what} ({evidence.seconds:.1f} s)")
+    return Outcome(evidence.status, what)
+
+
+def archive(work: "Work") -> Outcome:
+    """Copies the change's specs into the library and moves its folder. Every part may be repeated after a kill."""
+    root, folder = work.project.root, work.store.folder
+    library, home = root / "agentd" / "specs", root / "agentd" / "archive"
+    target = home / folder.name
+    if folder == target:
+        return Outcome("done", "the folder had moved already")
+    if target.exists():
+        raise AgentdError(f"{target} is in the way.", f"mv {target} {target}.old")
+    for source in sorted((folder / "specs").rglob("*.md")):
+        copy = library / source.relative_to(folder / "specs")
+        durable.make_folder(copy.parent)
+        durable.replace(copy, source.read_bytes(), "document")
+    durable.make_folder(home)
+    durable.move(folder, target, "document")
+    work.store.move(target)
+    return Outcome("done", f"moved to {work.project.relative(target)}")
+
+
+def tasks(work: "Work") -> Sequence[Item]:
+    """The tasks of tasks.yaml, with what each depends on."""
+    path = work.store.folder / "tasks.yaml"
+    fix = f"edit {path}: tasks: [{{id: T-001, depends_on: []}}]"
+    try:
+        data: Any = yaml.safe_load(path.read_bytes())
+    except OSError as error:
+        raise Corrupt(f"{path}: {error.strerror}.", fix) from None
+    except yaml.YAMLError as error:
+        raise Corrupt(f"{path}: {' '.join(str(error).split())}.", fix) from None
+    entries = data.get("tasks") if isinstance(data, Mapping) else None
+    if not isinstance(entries, list) or not all(isinstance(entry, Mapping) and entry.get("id") for entry in entries):
+        raise Corrupt(f"{path}: 'tasks' must be a list of tasks, each with an id.", fix)
+    return [Item(str(entry["id"]), tuple(map(str, entry.get("depends_on") or ()))) for entry in entries]
+
+
+def evidence_is_green(path: Path) -> str:
+    """Why evidence.json does not count, or nothing."""
+    try:
+        status = json.loads(path.read_bytes()).get("status")
+    except (OSError, ValueError, AttributeError):
+        return "it cannot be read"
+    return "" if status == "green" else f"the tests are {status}"
+
+
+def clear_folder(folder: Path) -> None:
+    """Children of a rewound step; gone as a whole, twice does no harm."""
+    if folder.is_dir():
+        shutil.rmtree(folder)
+
+
+CHECKS: Mapping[str, Callable[["Work"], str]] = {
+    "proposal_is_missing": missing("proposal.md"),
+    "specs_are_missing": missing("specs/"),
+    "tasks_are_missing": missing("tasks.md"),
+}
+ACTIONS: Mapping[str, Callable[["Work"], Outcome]] = {
+    "nothing": nothing,
+    "run_tests": run_project_tests,
+    "archive": archive,
+}
+SOURCES: Mapping[str, Callable[["Work"], Sequence[Item]]] = {"tasks": tasks}
+VALID: Mapping[str, Callable[[Path], str]] = {"evidence.json": evidence_is_green}

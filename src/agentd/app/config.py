@@ -1,0 +1,111 @@
+"""The configuration: the project's file over the person's own over the defaults. A bad value names itself and its file."""
+
+import os
+import sys
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from agentd.errors import BadConfig
+
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "workflow": {
+        "planning_iterations": 2,
+        "implementation_iterations": 2,
+        "format_iterations": 2,
+        "self_review_iterations": 3,
+    },
+    "roles": {"planner": "gemini", "challenger": "codex", "implementer": "claude", "reviewer": "codex"},
+    "team": {"max_parallel": 1, "repair_rounds": 3, "agent_retries": 2},
+    "staged": {"max_parallel": 4, "review_retries": 3, "stage_restarts": 3, "phase_retries": 3, "task_retries": 2},
+    "runs": {"max_parallel": 4},
+    "calls": {"timeout_secs": 1800, "silence_secs": 600, "grace_secs": 5},
+    "evidence": {"test": "", "timeout_secs": 1800},
+    "scripted": {"script": ""},
+    "limits": {},
+}
+OPEN = ("roles", "limits")
+TOP = ("project_name",)
+
+
+@dataclass(frozen=True)
+class Config:
+    """Every setting, with what is odd about the files it came from."""
+
+    sections: Mapping[str, Mapping[str, Any]]
+    warnings: tuple[str, ...] = field(default=())
+
+    def get(self, section: str, key: str) -> Any:
+        return self.sections[section][key]
+
+    def limits(self) -> dict[str, int]:
+        """Every number a table may name after `at_most`."""
+        numbers = ("workflow", "team", "staged", "limits")
+        return {key: value for name in numbers for key, value in self.sections[name].items()}
+
+    def agent_of(self, role: str) -> str:
+        """Which agent plays a role; a role without a line is played by the implementer's agent."""
+        roles = self.sections["roles"]
+        return str(roles.get(role) or roles["implementer"])
+
+
+def read_config(root: Path, env: Mapping[str, str] | None = None) -> Config:
+    """The merged configuration of a project."""
+    sections = {name: dict(keys) for name, keys in DEFAULTS.items()}
+    warnings: list[str] = []
+    for path in (personal_file(os.environ if env is None else env), root / "agentd" / "config.toml"):
+        if path is not None and path.is_file():
+            _merge(sections, _read(path), path, warnings)
+    return Config(sections, tuple(warnings))
+
+
+def personal_file(env: Mapping[str, str]) -> Path | None:
+    """The person's own file, in the platform's configuration folder."""
+    if sys.platform == "win32":
+        base = env.get("APPDATA")
+    elif sys.platform == "darwin":
+        base = env.get("HOME") and f"{env['HOME']}/Library/Application Support"
+    else:
+        base = env.get("XDG_CONFIG_HOME") or (env.get("HOME") and f"{env['HOME']}/.config")
+    return Path(base) / "agentd" / "config.toml" if base else None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_bytes().decode("utf-8"))
+    except UnicodeDecodeError:
+        raise BadConfig(f"{path}: not UTF-8 text.", f"save {path} as UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        raise BadConfig(f"{path}: {error}.", f"edit {path}") from None
+
+
+def _merge(sections: dict[str, dict[str, Any]], data: dict[str, Any], path: Path, warnings: list[str]) -> None:
+    for name, keys in data.items():
+        if name in TOP:
+            continue
+        if name not in sections:
+            warnings.append(f"{path}: unknown section [{name}]{_near(name, sections)}")
+        elif not isinstance(keys, dict):
+            raise BadConfig(f"{path}: {name} = {keys!r} must be a section [{name}].", f"edit {path}")
+        else:
+            for key, value in keys.items():
+                _set(sections[name], name, key, value, path, warnings)
+
+
+def _set(section: dict[str, Any], name: str, key: str, value: Any, path: Path, warnings: list[str]) -> None:
+    if key not in section and name not in OPEN:
+        warnings.append(f"{path}: unknown key {name}.{key}{_near(key, section)}")
+        return
+    kind: type = int if name == "limits" else str if name == "roles" else type(section[key])
+    if type(value) is not kind or (isinstance(value, int) and value < 0):
+        allowed = "a whole number from 0" if kind is int else "true or false" if kind is bool else "text"
+        raise BadConfig(f"{path}: {name}.{key} = {value!r} is not allowed: it must be {allowed}.", f"edit {path}")
+    section[key] = value
+
+
+def _near(name: str, known: Mapping[str, Any]) -> str:
+    near = get_close_matches(name, list(known), 1)
+    return f" (did you mean {near[0]}?)" if near else ""

@@ -1,0 +1,136 @@
+"""A project as agentd sees it: its root, its configuration, its workflows and where its runs are."""
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from agentd.app import actions
+from agentd.app.config import Config, read_config
+from agentd.errors import ChangeNotFound, NotFound, RunNotFound, UsageError
+from agentd.model.decision import Answer, Decision
+from agentd.model.workflow import Workflow
+from agentd.state import layout
+from agentd.state.codecs import codec
+from agentd.state.layout import Place
+from agentd.state.store import Store
+from agentd.workflows.check import Known, prove
+from agentd.workflows.load import BUILT_IN, parse, read_built_in, with_limits
+
+FAMILIES = ("change", "team", "staged")
+
+
+def _nobody(_: Decision) -> Answer | None:
+    return None
+
+
+def _quiet(_: str) -> None:
+    return None
+
+
+@dataclass(frozen=True)
+class Project:
+    """One repository. `ask` puts a question to whoever is there; `say` tells them what happens."""
+
+    root: Path
+    config: Config
+    ask: Callable[[Decision], Answer | None] = _nobody
+    say: Callable[[str], None] = _quiet
+    interrupted: threading.Event = field(default_factory=threading.Event)
+    turn: threading.Lock = field(default_factory=threading.Lock)
+    tables: dict[tuple[str, bool], Workflow] = field(default_factory=dict)
+
+    def now(self) -> str:
+        """The time as files carry it: ISO-8601, UTC, to the microsecond, so that it orders what happens within a second."""
+        return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+    def who(self) -> str:
+        return os.environ.get("USER") or os.environ.get("LOGNAME") or str(os.getuid() if hasattr(os, "getuid") else "")
+
+    def relative(self, path: Path) -> str:
+        return os.path.relpath(path, self.root)
+
+    def workflow_files(self) -> Mapping[str, Path]:
+        """The person's own workflows by name of file."""
+        folder = self.root / "agentd" / "workflows"
+        return {path.stem: path for path in sorted(folder.glob("*.yaml"))} if folder.is_dir() else {}
+
+    def workflow_names(self) -> tuple[str, ...]:
+        return (*BUILT_IN, *(name for name in self.workflow_files() if name not in BUILT_IN))
+
+    def workflow(self, name: str, runnable: bool = False) -> Workflow:
+        """A workflow by name, proved sound, its limits filled in; `runnable`: with every name known to this release."""
+        if (name, runnable) not in self.tables:
+            table = with_limits(self._read(name), self.config.limits())
+            known = Known(actions.CHECKS, actions.ACTIONS, actions.SOURCES) if runnable else None
+            self.tables[name, runnable] = prove(table, self._children(table), known)
+        return self.tables[name, runnable]
+
+    def check_file(self, path: Path) -> Workflow:
+        """A workflow in any file, proved sound against what this release can do."""
+        try:
+            text = path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise NotFound(f"{path}: {error.strerror}.", "agentd workflow list") from None
+        except UnicodeDecodeError:
+            raise UsageError(f"{path}: not UTF-8 text.", f"save {path} as UTF-8") from None
+        table = with_limits(parse(text, str(path)), self.config.limits())
+        return prove(table, self._children(table), Known(actions.CHECKS, actions.ACTIONS, actions.SOURCES))
+
+    def _children(self, table: Workflow) -> Mapping[str, Workflow]:
+        wanted = {step.what for step in table.steps.values() if step.kind == "each"}
+        return {name: self.workflow(name) for name in wanted if name in self.workflow_names()}
+
+    def _read(self, name: str) -> Workflow:
+        path = self.workflow_files().get(name)
+        if name in BUILT_IN or path is None:
+            return read_built_in(name)
+        return parse(path.read_text(encoding="utf-8"), self.relative(path))
+
+    def store(self, place: Place) -> Store:
+        return Store(place.folder, codec(place.family))
+
+    def places(self) -> Iterator[Place]:
+        """Every run there is."""
+        return (place for place in layout.places(self.root) if self.store(place).exists())
+
+    def new_place(self, workflow: str, name: str) -> Place:
+        return layout.place(self.root, workflow if workflow in FAMILIES else "", name)
+
+    def find(self, name: str, only: str = "") -> Place:
+        """The run a person named: a unique name, or `workflow/name`."""
+        family, _, rest = name.rpartition("/")
+        wanted = only or family
+        found = [
+            place for place in self.places() if place.name == rest and (not wanted or wanted == self.workflow_of(place))
+        ]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            names = ", ".join(f"{self.workflow_of(place)}/{place.name}" for place in found)
+            raise UsageError(f"'{name}' names several runs: {names}.", f"agentd status {names.split(', ')[0]}")
+        error = ChangeNotFound if only == "change" else RunNotFound
+        what = "change" if only == "change" else "run"
+        raise error(f"There is no {what} '{name}' in {self.root}.", "agentd list")
+
+    def known_phase(self, store: Store, workflow: Workflow, phase: str) -> str:
+        """The phase, if the workflow has it; a word nobody knows is an error in the file."""
+        if phase not in workflow.phases:
+            known = ", ".join(workflow.phases)
+            raise store.corrupt(f"phase '{phase}' is none of {known}", store.codec.phase_key)
+        return phase
+
+    def workflow_of(self, place: Place) -> str:
+        return place.family or self.store(place).load().run.workflow
+
+
+def open_project(
+    cwd: Path | None = None,
+    ask: Callable[[Decision], Answer | None] = _nobody,
+    say: Callable[[str], None] = _quiet,
+) -> Project:
+    """The project around a folder."""
+    root = layout.find_root(cwd or Path.cwd())
+    return Project(root, read_config(root), ask, say)

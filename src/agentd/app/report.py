@@ -1,0 +1,142 @@
+"""Where a run stands, in words: what every face shows and what `--json` prints. It changes nothing."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from agentd.app.project import Project
+from agentd.engine.decide import Stop
+from agentd.model.decision import Decision
+from agentd.model.run import Run
+from agentd.model.workflow import Workflow
+from agentd.state import journal, lock
+from agentd.state.codecs import OWN, State
+from agentd.state.layout import Place
+from agentd.state.store import Store
+
+EXIT = {"finished": 0, "elsewhere": 0, "paused": 0, "waiting": 4, "stopped": 4, "blocked": 1, "failed": 1}
+
+
+@dataclass(frozen=True)
+class Report:
+    """One run: its position, what it is doing, what is open, and the next command to type."""
+
+    workflow: str
+    name: str
+    phase: str
+    step: str
+    doing: str
+    note: str
+    next: str
+    folder: str
+    updated_at: str
+    decisions: tuple[Decision, ...] = ()
+    children: Mapping[str, str] | None = None
+    why: str = ""
+    iteration: int = 0
+
+    @property
+    def exit_code(self) -> int:
+        return EXIT.get(self.why, 0)
+
+    def to_data(self) -> dict[str, Any]:
+        data = {key: value for key, value in vars(self).items() if key != "decisions" and value not in ("", None, 0)}
+        data["decisions"] = [decision_data(decision) for decision in self.decisions]
+        return data
+
+
+def decision_data(decision: Decision) -> dict[str, Any]:
+    """A question as any face can put it."""
+    return {
+        "decision_id": decision.id,
+        "question": decision.question,
+        "header": decision.header,
+        "options": [{"value": option.value, "label": option.label} for option in decision.options],
+        "multiSelect": False,
+        "asked_at": decision.asked_at,
+        "state_context": decision.state_context,
+    }
+
+
+def report(project: Project, place: Place, state: State, stop: Stop | None = None) -> Report:
+    """The report on a run as its files are now."""
+    workflow = project.workflow(state.run.workflow or place.family)
+    run = state.run
+    project.known_phase(project.store(place), workflow, run.phase)
+    open_ones = tuple(decision for _, decision in pending(project, place))
+    holder = lock.holder(place.folder)
+    doing, note = _doing(place, workflow, run, open_ones, holder)
+    return Report(
+        workflow=workflow.name,
+        name=run.name,
+        phase=run.phase,
+        step=run.step,
+        doing=doing,
+        note=stop.note if stop and stop.note else note,
+        next=next_command(workflow, place, run, open_ones, doing),
+        folder=project.relative(place.folder),
+        updated_at=str(state.fields.get(project.store(place).codec.updated_key, "")),
+        decisions=open_ones,
+        children=child_phases(place) or None,
+        why=stop.why if stop else "",
+    )
+
+
+def pending(project: Project, place: Place) -> list[tuple[Store, Decision]]:
+    """Every open decision of a run and its children, with the store that keeps it."""
+    stores = [
+        project.store(place),
+        *(Store(path.parent, OWN, "child") for path in place.folder.glob("children/*/*/STATE.yaml")),
+    ]
+    return [
+        (store, decision) for store in stores for decision in store.load().decisions if decision.status == "pending"
+    ]
+
+
+def child_phases(place: Place) -> dict[str, str]:
+    """Each child run with its last word, or the step it stands on."""
+    found = {}
+    for path in sorted(place.folder.glob("children/*/*/STATE.yaml")):
+        run = Store(path.parent, OWN).load().run
+        found[f"{path.parent.parent.name}/{run.name}"] = run.result or run.step
+    return found
+
+
+def next_command(workflow: Workflow, place: Place, run: Run, open_ones: tuple[Decision, ...], doing: str) -> str:
+    """What a person types next; it can always be pasted."""
+    name = run.name if place.family == "change" else f"{workflow.name}/{run.name}"
+    if open_ones:
+        first = open_ones[0]
+        return f"agentd answer {name} {first.id} {first.options[0].value if first.options else 'VALUE'}"
+    if doing == "working":
+        return f"agentd log {name} --follow"
+    if workflow.steps.get(run.step) and workflow.steps[run.step].kind == "end":
+        return (
+            f"agentd log {name}"
+            if run.phase != "rejected"
+            else f"agentd log {name}  # then edit, set phase: proposed, agentd plan {name}"
+        )
+    command = next((command for command, phases in workflow.commands.items() if run.phase in phases), "resume")
+    return f"agentd {command} {name}"
+
+
+def _doing(
+    place: Place,
+    workflow: Workflow,
+    run: Run,
+    open_ones: tuple[Decision, ...],
+    holder: Mapping[str, Any] | None,
+) -> tuple[str, str]:
+    if holder is not None:
+        return "working", f"process {holder.get('pid', '?')} on {holder.get('host', '?')}"
+    if open_ones:
+        return "waiting", open_ones[0].question
+    step = workflow.steps.get(run.step)
+    if step is not None and step.kind == "end":
+        return "finished", run.result
+    if run.intent is not None:
+        return "interrupted", f"{run.step} was cut off and goes on with the next command"
+    last = next(iter(journal.tail(place.folder, 1)), {})
+    if last.get("event") == "fail":
+        return "failed", str(last.get("note", ""))
+    return "ready", ""

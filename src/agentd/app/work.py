@@ -1,0 +1,194 @@
+"""The engine's ports for one run on disk: agents, people, actions and children, each behind one method."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from agentd import process
+from agentd.app import actions, asking, calling
+from agentd.app.project import Project
+from agentd.engine.advance import settle, start
+from agentd.engine.decide import Stop
+from agentd.engine.drive import drive
+from agentd.engine.waves import Item
+from agentd.errors import Interrupted
+from agentd.model.run import Intent, Outcome, Run
+from agentd.model.workflow import Step, Workflow, is_check
+from agentd.state import answers, crash, durable, layout
+from agentd.state.codecs import OWN, State
+from agentd.state.store import Store, new_state
+
+# File systems stamp files with a clock that may lag a few milliseconds behind the one processes read.
+CLOCK_SLACK = 0.05
+
+
+class Work:
+    """One run being worked on. The caller holds its lock; `state` is what was last saved."""
+
+    def __init__(
+        self, project: Project, workflow: Workflow, store: Store, state: State, parent: "Work | None" = None
+    ) -> None:
+        self.project = project
+        self.workflow = workflow
+        self.store = store
+        self.state = state
+        self.parent = parent
+
+    @property
+    def item(self) -> str:
+        """The item this run is the child of, or nothing."""
+        return self.state.run.name if self.parent else ""
+
+    @property
+    def top(self) -> "Work":
+        return self.parent.top if self.parent else self
+
+    def go(self, command: str = "", steps: int | None = None) -> Stop:
+        """Drive the run from where it stands."""
+        self._heed_phase()
+        _, stop = drive(self.workflow, self.state.run, self, command, steps)
+        if stop.why == "stopped" and self.parent is None:
+            answers.clear_stop(self.store.folder)
+        return stop
+
+    def say(self, text: str) -> None:
+        self.project.say(f"[{self.item}] {text}" if self.item else text)
+
+    def environment(self) -> dict[str, str]:
+        """What every program of this run carries, so that it can be found if agentd is killed."""
+        intent = self.state.run.intent
+        return {"AGENTD_RUN": str(self.top.store.folder), "AGENTD_CALL": intent.call if intent else ""}
+
+    def secrets(self) -> Mapping[str, str]:
+        """Where values that no log may carry come from."""
+        return os.environ
+
+    def note(self, key: str, value: str) -> None:
+        """One of the family's own fields, durable with the next save."""
+        self.state = replace(self.state, fields={**self.state.fields, key: value})
+
+    def write(self, name: str, text: str) -> None:
+        """A document of the run, written so that a kill leaves the old one or the new one."""
+        durable.replace(self.store.folder / name, text.encode(), "document")
+
+    def artifact(self, name: str, since: float = 0.0) -> str:
+        """Why an artifact does not count (it is missing, empty, not valid, older than `since`), or nothing."""
+        paths = list(self.files(name))
+        if not paths:
+            return self.parent.artifact(name, since) if self.parent else "it is missing"
+        if all(path.stat().st_size == 0 for path in paths):
+            return "it is empty"
+        if max(path.stat().st_mtime for path in paths) + CLOCK_SLACK < since:
+            return "it was not written by this step"
+        valid = actions.VALID.get(name)
+        return valid(paths[0]) if valid else ""
+
+    def files(self, name: str) -> Iterator[Path]:
+        """The files behind an artifact's name: a path, a pattern, or everything below a folder."""
+        folder = self.store.folder
+        found = (folder / name).rglob("*") if name.endswith("/") else folder.glob(name)
+        return (path for path in sorted(found) if path.is_file() and not path.name.startswith("."))
+
+    # The engine's ports.
+
+    def facts(self, run: Run, wanted: Sequence[str]) -> Mapping[str, str]:
+        return {name: actions.CHECKS[name](self) if is_check(name) else self.artifact(name) for name in wanted}
+
+    def intent(self, run: Run, step: Step) -> Intent:
+        return Intent(calling.next_call(self, run, step), self.project.now())
+
+    def save(self, run: Run, event: str, **details: str) -> None:
+        crash.point("step")
+        fields = dict(self.state.fields) | {"last_action": details.get("step", event)}
+        step = self.workflow.steps.get(details.get("step", ""))
+        if step and step.kind == "agent" and len(step.next) > 1 and details.get("outcome"):
+            fields["verdict"] = details["outcome"].upper()
+        self.state = replace(self.state, run=run, fields=fields)
+        self.keep(event, **{key: text for key, text in details.items() if text})
+        self._tell(event, details)
+
+    def keep(self, event: str, **details: str) -> None:
+        """Make the state as it is now durable."""
+        self.state = self.store.save(self.state, self.project.now(), event, **details)
+
+    def clear(self, run: Run) -> None:
+        for name in run.clear:
+            if name.startswith("children/"):
+                actions.clear_folder(self.store.folder / name)
+            else:
+                for path in self.files(name):
+                    durable.remove(path, "document")
+
+    def recover(self, run: Run, step: Step) -> Outcome | None:
+        if self.parent is None:
+            ended = process.end_leftovers("AGENTD_RUN", str(self.store.folder))
+            if ended:
+                self.say(
+                    f"ended {len(ended)} leftover process{'es' if len(ended) > 1 else ''} of the interrupted {step.name}"
+                )
+        return calling.finished_before(self, run, step) if step.kind == "agent" else None
+
+    def perform(self, run: Run, step: Step) -> Outcome:
+        crash.point("step")
+        if step.kind == "agent":
+            return calling.call_agent(self, run, step)
+        outcome = actions.ACTIONS[step.what](self)
+        if self.project.interrupted.is_set():
+            raise Interrupted(15)
+        return outcome
+
+    def ask(self, run: Run, step: Step) -> Outcome | None:
+        return asking.ask(self, run, step)
+
+    def items(self, run: Run, step: Step) -> Sequence[Item]:
+        return actions.SOURCES[self._child_workflow(step).of](self)
+
+    def drive_child(self, run: Run, step: Step, item: Item) -> Stop:
+        workflow = self._child_workflow(step)
+        store = Store(layout.child_folder(self.store.folder, step.name, item.id), OWN, role="child")
+        if store.exists():
+            state = store.load()
+        else:
+            durable.make_folder(store.folder)
+            state = store.save(new_state(start(workflow, item.id)), self.project.now(), "start")
+        return Work(self.project, workflow, store, state, self).go()
+
+    def at_once(self, run: Run, step: Step) -> int:
+        sections = self.project.config.sections
+        return int(sections.get(self.workflow.name, sections["runs"]).get("max_parallel", 1))
+
+    def stopping(self) -> bool:
+        return self.project.interrupted.is_set() or answers.stop_requested(self.top.store.folder)
+
+    def _child_workflow(self, step: Step) -> Workflow:
+        return self.project.workflow(step.what, runnable=True)
+
+    def _heed_phase(self) -> None:
+        """A phase set by hand is followed, said and noted; a phase that does not exist is an error."""
+        run = self.state.run
+        self.project.known_phase(self.store, self.workflow, run.phase)
+        settled = settle(self.workflow, run)
+        if settled == run:
+            return
+        if run.intent and self.parent is None:
+            process.end_leftovers("AGENTD_RUN", str(self.store.folder))
+        self.say(f"⚠ the phase was set to {run.phase} by hand: going on at {settled.step} instead of {run.step}")
+        was = self.workflow.steps.get(run.step)
+        asking.cancel_pending(self, f"the phase was set to {run.phase} by hand")
+        self.state = replace(self.state, run=settled)
+        self.keep("phase set by hand", step=run.step, to=settled.step, was=was.phase if was else "")
+
+    def _tell(self, event: str, details: Mapping[str, str]) -> None:
+        step, note, outcome = details.get("step", ""), details.get("note", ""), details.get("outcome", "")
+        forward = step in self.workflow.steps and outcome == self.workflow.steps[step].forward
+        words = {
+            "begin": f"▶ {step}",
+            "end": f"{'✓' if forward else '↻'} {step}: {outcome}" + (f" ({note})" if note else ""),
+            "skip": f"· {step} skipped ({note})",
+            "recover": f"✓ {step}: {outcome} (finished before the interruption)",
+            "fail": f"✗ {step}: {note}",
+            "pause": f"⏸ {step}: {note}",
+        }
+        if event in words:
+            self.say(words[event])

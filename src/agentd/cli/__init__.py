@@ -1,0 +1,66 @@
+"""The command line. Each command has a file of its own, imported when it is called; this one finds it and ends the process."""
+
+import sys
+from importlib import import_module
+
+import click
+
+from agentd import __version__
+from agentd.cli.ending import end
+
+COMMANDS = {
+    "plan": "Start a change, or go on planning it.",
+    "impl": "Implement a change whose plan was approved.",
+    "archive": "Bring a complete change's specs into the library.",
+    "run": "Start a run of any workflow.",
+    "resume": "Go on with a run where it stopped.",
+    "answer": "Answer an open question of a run.",
+    "stop": "Ask a working run to stop after its step.",
+    "status": "Where runs stand, and what to type next.",
+    "list": "Every run, one line each.",
+    "log": "What happened in a run.",
+    "workflow": "List, show and check workflows.",
+    "demo": "Take a sample change from idea to archive.",
+    "completions": "Print shell completions.",
+}
+
+
+class LazyGroup(click.Group):
+    """Knows its commands by name and summary, and imports one only to run it."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"agentd.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        from difflib import get_close_matches
+
+        name = args[0] if args else ""
+        if name and name not in COMMANDS and not name.startswith("-"):
+            near = get_close_matches(name, COMMANDS, 1)
+            raise click.UsageError(
+                f"There is no command '{name}'." + (f" Did you mean '{near[0]}'?" if near else ""), ctx
+            )
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="agentd")
+def cli() -> None:
+    """Drive AI coding agents through durable workflows with gates; every decision that matters stays with a person."""
+
+
+def main() -> None:
+    """The entry point of the `agentd` program."""
+    sys.exit(end(cli, sys.argv[1:]))

@@ -1,0 +1,69 @@
+"""How a command ends: one place that turns every error into words, a fix and an exit code."""
+
+import json
+import os
+import platform
+import sys
+import traceback
+from typing import Any
+
+import click
+
+from agentd import __version__
+from agentd.errors import AgentdError, Interrupted
+
+
+def end(cli: click.Command, args: list[str]) -> int:
+    """Run the command line and give the exit code: 0, 1 expected error, 2 usage, 3 bug, 4 waiting, 128+n signal."""
+    as_json = "--json" in args
+    try:
+        with cli.make_context("agentd", args) as context:
+            result = cli.invoke(context)
+        sys.stdout.flush()
+        return result if isinstance(result, int) else 0
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as error:
+        usage = getattr(error, "ctx", None)
+        path = usage.command_path if usage else "agentd"
+        return _fail(as_json, "UsageError", error.format_message(), f"{path} --help", 2)
+    except AgentdError as error:
+        return _fail(as_json, error.name, error.message, error.fix, error.code)
+    except (KeyboardInterrupt, click.Abort):
+        return _fail(as_json, "Interrupted", "Interrupted; the same command goes on where it stopped.", "", 130)
+    except Interrupted as error:
+        return _fail(as_json, "Interrupted", "Interrupted; the same command goes on where it stopped.", "", error.code)
+    except BrokenPipeError:
+        # The reader has gone (`agentd log | head`): nobody is left to be told anything.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        return _bug(as_json, error)
+
+
+def _fail(as_json: bool, name: str, message: str, fix: str, code: int) -> int:
+    if as_json:
+        print_json({"ok": False, "error": name, "message": message, "fix": fix, "exit": code})
+    else:
+        print(f"Error: {message}", file=sys.stderr)
+        if fix:
+            print(f"Fix:   {fix}", file=sys.stderr)
+    return code
+
+
+def _bug(as_json: bool, error: Exception) -> int:
+    report = "".join(traceback.format_exception(error)).rstrip()
+    where = f"agentd {__version__}, Python {platform.python_version()}, {platform.system()} {platform.release()}"
+    if as_json:
+        print_json({"ok": False, "error": "Bug", "message": str(error), "report": f"{where}\n{report}", "exit": 3})
+    else:
+        print(
+            f"Error: this is a defect in agentd, and nothing saved was lost. Please report:\n{where}\n{report}",
+            file=sys.stderr,
+        )
+    return 3
+
+
+def print_json(data: dict[str, Any]) -> None:
+    """The one document of a `--json` command."""
+    print(json.dumps(data, indent=2, ensure_ascii=False))

@@ -1,0 +1,50 @@
+"""`agentd list`: every run, one line each."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+from agentd.app import commands
+from agentd.app.report import Report
+from agentd.cli.ending import print_json
+from agentd.cli.face import json_option, project_for
+from agentd.errors import AgentdError
+from agentd.state.layout import Place
+
+
+@click.command()
+@click.option("--all", "everything", is_flag=True, help="Finished and archived runs too.")
+@json_option
+def command(everything: bool, as_json: bool) -> int:
+    """Every run of this project that is not finished."""
+    found = commands.overview(project_for(as_json))
+    listed = rows(entry for entry in found if everything or not isinstance(entry, Report) or entry.doing != "finished")
+    if as_json:
+        print_json({"ok": True, "runs": listed, "exit": 0})
+    else:
+        for row in listed:
+            click.echo(f"{row['run']:<32} {row['phase']:<14} {row['doing']:<12} {row['note']}")
+    return 0
+
+
+def rows(entries: Iterable[Report | tuple[Place, AgentdError]]) -> list[dict[str, Any]]:
+    """One row a run, as `list` and `status` show it; a run that cannot be read has its error as a note."""
+    found = []
+    for entry in entries:
+        if isinstance(entry, Report):
+            found.append(
+                {
+                    "run": f"{entry.workflow}/{entry.name}",
+                    "phase": entry.phase,
+                    "doing": entry.doing,
+                    "note": entry.note,
+                    "updated_at": entry.updated_at,
+                    "next": entry.next,
+                }
+            )
+        else:
+            place, error = entry
+            name = f"{place.family or 'run'}/{place.name}"
+            found.append({"run": name, "phase": "?", "doing": "unreadable", "note": error.message, "next": error.fix})
+    return found

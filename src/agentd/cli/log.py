@@ -1,0 +1,41 @@
+"""`agentd log`: what happened in a run."""
+
+import time
+from typing import Any
+
+import click
+
+from agentd.app import commands
+from agentd.cli.ending import print_json
+from agentd.cli.face import json_option, project_for
+
+
+@click.command()
+@click.argument("run")
+@click.option("-n", "last", type=click.IntRange(1), default=None, help="Only the last N entries.")
+@click.option("--follow", is_flag=True, help="Go on printing until nobody works on the run.")
+@json_option
+def command(run: str, last: int | None, follow: bool, as_json: bool) -> int:
+    """The diary of RUN: every step, outcome and decision, oldest first."""
+    project = project_for(as_json)
+    folder, events = commands.log(project, run, last or 0)
+    if as_json:
+        print_json({"ok": True, "folder": project.relative(folder), "events": events, "exit": 0})
+        return 0
+    for event in events:
+        click.echo(line(event))
+    while follow and commands.holder(project, run) is not None:
+        time.sleep(0.2)
+        seen = events[-1].get("n", 0) if events else 0
+        events = commands.log(project, run)[1]
+        for event in events:
+            if event.get("n", 0) > seen:
+                click.echo(line(event))
+    return 0
+
+
+def line(event: dict[str, Any]) -> str:
+    """One entry as a line."""
+    known = ("n", "at", "event", "phase")
+    rest = "  ".join(f"{key}={value}" for key, value in event.items() if key not in known)
+    return f"{str(event.get('at', ''))[:19]}  {event.get('phase', ''):<13} {event.get('event', ''):<8} {rest}"

@@ -1,0 +1,15 @@
+"""`agentd resume`: go on with a run where it stopped."""
+
+import click
+
+from agentd.app import commands
+from agentd.cli.face import driving, project_for, show
+
+
+@click.command()
+@click.argument("run")
+@click.option("--steps", type=click.IntRange(1), help="Stop after this many steps.")
+@driving
+def command(run: str, steps: int | None, as_json: bool, answers: str | None) -> int:
+    """Go on with RUN (a name, or workflow/name) from wherever it stands."""
+    return show(commands.resume(project_for(as_json, answers), run, steps), as_json)

@@ -1,0 +1,17 @@
+"""`agentd run`: start a run of any workflow."""
+
+import click
+
+from agentd.app import commands
+from agentd.cli.face import driving, project_for, show
+
+
+@click.command()
+@click.argument("workflow")
+@click.argument("description", default="")
+@click.option("--name", default="", help="The run's name; by default made from the description.")
+@click.option("--mode", default="", help="One of the workflow's starts, for example lean.")
+@driving
+def command(workflow: str, description: str, name: str, mode: str, as_json: bool, answers: str | None) -> int:
+    """Start a run of WORKFLOW, built in or in agentd/workflows/, to do what DESCRIPTION says."""
+    return show(commands.run(project_for(as_json, answers), workflow, description, name, mode), as_json)

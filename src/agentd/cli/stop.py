@@ -1,0 +1,34 @@
+"""`agentd stop`: ask a working run to stop."""
+
+import os
+import signal
+
+import click
+
+from agentd.app import commands
+from agentd.cli.ending import print_json
+from agentd.cli.face import json_option, project_for
+from agentd.errors import AgentdError
+
+
+@click.command()
+@click.argument("run")
+@click.option("--now", is_flag=True, help="End the step under way too; the next resume takes it up again.")
+@json_option
+def command(run: str, now: bool, as_json: bool) -> int:
+    """Ask whoever works on RUN to stop after the step under way."""
+    project = project_for(as_json)
+    holder = commands.holder(project, run) if now else None
+    working = commands.request_stop(project, run)
+    if holder is not None:
+        if holder.get("host") != os.uname().nodename:
+            raise AgentdError(
+                f"The run is worked on by {holder.get('host')}, not by this machine.", f"agentd stop {run}"
+            )
+        os.kill(int(holder["pid"]), signal.SIGTERM)
+    words = "It stops now." if holder else "It stops after its step." if working else "Nobody works on it."
+    if as_json:
+        print_json({"ok": True, "working": working, "message": words, "next": f"agentd resume {run}", "exit": 0})
+    else:
+        click.echo(f"{words}\nNext: agentd resume {run}")
+    return 0

@@ -1,0 +1,116 @@
+"""Everything agentd tells a person when something is wrong: one sentence, one fix, one exit code.
+
+AgentdError                 1   expected trouble
+├── NotFound                    a run, workflow or file that is not there
+│   ├── ChangeNotFound
+│   └── RunNotFound
+├── MissingDescription          a new run without words to start from
+├── NotReady                    the command has no work in this phase
+│   ├── ChangeNotReady
+│   ├── ChangeNotComplete
+│   └── Rejected
+├── Held                        another process works on the run
+├── Corrupt                     a file agentd cannot read, left as it is
+├── Unsound                     a workflow definition that cannot be trusted
+├── BadConfig                   a value in config.toml that is not allowed
+├── BadAnswer                   an answer the decision does not offer
+├── GateClosed                  a step whose needs are not met
+├── AgentFailed                 an agent that did not do its work
+├── DiskTrouble                 a full disk or a read-only folder
+└── UsageError              2   the words of the command are off
+Interrupted               128+n a signal ended the command
+"""
+
+
+class AgentdError(Exception):
+    """Something went wrong."""
+
+    code = 1
+
+    def __init__(self, message: str = "", fix: str = "") -> None:
+        self.message = message or (type(self).__doc__ or "").split("\n")[0]
+        self.fix = fix
+        super().__init__(self.message)
+
+    @property
+    def name(self) -> str:
+        return type(self).__name__
+
+
+class NotFound(AgentdError):
+    """There is nothing of that name here."""
+
+
+class ChangeNotFound(NotFound):
+    """There is no change of that name here."""
+
+
+class RunNotFound(NotFound):
+    """There is no run of that name here."""
+
+
+class MissingDescription(AgentdError):
+    """A new run needs a description."""
+
+
+class NotReady(AgentdError):
+    """This command has no work in the current phase."""
+
+
+class ChangeNotReady(NotReady):
+    """The change is not ready to be implemented."""
+
+
+class ChangeNotComplete(NotReady):
+    """The change is not complete, so it cannot be archived."""
+
+
+class Rejected(NotReady):
+    """The proposal was rejected."""
+
+
+class Held(AgentdError):
+    """Another process is working on this run."""
+
+
+class Corrupt(AgentdError):
+    """A file cannot be read; it was left as it is."""
+
+
+class Unsound(AgentdError):
+    """The workflow definition is not sound."""
+
+
+class BadConfig(AgentdError):
+    """A configuration value is not allowed."""
+
+
+class BadAnswer(AgentdError):
+    """That is not one of the answers."""
+
+
+class GateClosed(AgentdError):
+    """A gate is closed."""
+
+
+class AgentFailed(AgentdError):
+    """The agent did not do its work."""
+
+
+class DiskTrouble(AgentdError):
+    """The disk did not take the write; the old file is intact."""
+
+
+class UsageError(AgentdError):
+    """The command was not understood."""
+
+    code = 2
+
+
+class Interrupted(BaseException):
+    """A signal ended the command; the same command goes on where it stopped."""
+
+    def __init__(self, signal: int) -> None:
+        self.signal = signal
+        self.code = 128 + signal
+        super().__init__(signal)

@@ -1,0 +1,47 @@
+"""Runs a project's test command and keeps what was seen: the command, its exit code, its time and its last lines."""
+
+import shlex
+import threading
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from agentd import process
+from agentd.errors import NotFound
+
+Status = Literal["green", "red", "unknown"]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The result of one command, as agentd saw it."""
+
+    command: str
+    status: Status
+    exit_code: int | None
+    seconds: float
+    at: str
+    output: tuple[str, ...] = ()
+    note: str = ""
+
+    def to_data(self) -> dict[str, Any]:
+        return asdict(self) | {"output": list(self.output)}
+
+
+def run_tests(
+    command: str, cwd: Path, env: Mapping[str, str], at: str, timeout: float, stop: threading.Event | None
+) -> Evidence:
+    """Green only if the command was found, ended by itself and exited 0; "could not run" is not red."""
+    if not command.strip():
+        return Evidence("", "unknown", None, 0.0, at, note="no test command is configured")
+    try:
+        done = process.run(shlex.split(command), cwd=cwd, env=env, timeout=timeout, stop=stop)
+    except NotFound as error:
+        return Evidence(command, "unknown", None, 0.0, at, note=error.message)
+    tail = (*done.output[-40:], *done.errors[-40:])
+    if done.ended != "exit":
+        note = f"ended by agentd ({done.ended}) after {done.seconds:.0f} s"
+        return Evidence(command, "unknown", None, round(done.seconds, 3), at, tail, note)
+    status: Status = "green" if done.code == 0 else "red"
+    return Evidence(command, status, done.code, round(done.seconds, 3), at, tail)

@@ -1,0 +1,1 @@
+"""The git program, and nothing else of git."""

@@ -1,0 +1,1 @@
+"""Frozen values that every room shares; nothing here does anything to the outside."""

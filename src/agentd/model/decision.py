@@ -1,0 +1,47 @@
+"""A question put to a person, as a record: pending on disk before anyone is asked, resolved once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Status = Literal["pending", "answered", "cancelled", "skipped"]
+
+
+@dataclass(frozen=True)
+class Option:
+    """One possible answer: the word that is recorded and the text a person sees."""
+
+    value: str
+    label: str
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The record of one question. `shown` maps each document the person saw to its checksum at that moment."""
+
+    id: str
+    question: str
+    options: tuple[Option, ...]
+    state_context: str
+    asked_at: str
+    name: str = ""
+    header: str = ""
+    status: Status = "pending"
+    answer: str | None = None
+    note: str = ""
+    by: str = ""
+    resolved_at: str | None = None
+    resolution_reason: str | None = None
+    shown: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a person said to a decision: one of its values, with an optional note."""
+
+    decision: str
+    value: str
+    note: str = ""
+    by: str = ""
+    at: str = ""

@@ -1,0 +1,47 @@
+"""What an agent is given and what it gives back: the two values every adapter turns into and out of a program."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from agentd.model.usage import Usage
+
+
+@dataclass(frozen=True)
+class Job:
+    """One call of one agent. `visit` counts the calls of this step from 1; a repeated attempt keeps its number."""
+
+    call: str
+    step: str
+    role: str
+    visit: int
+    prompt: str
+    cwd: str
+    folder: str
+    outcomes: tuple[str, ...] = ("done",)
+    item: str = ""
+    model: str = ""
+    session: str = ""
+    tools: tuple[str, ...] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Command:
+    """A program to start for a job: everything `process.run` needs, nothing executed yet."""
+
+    argv: tuple[str, ...]
+    stdin: str = ""
+    env: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the agent's output amounts to. `complete` means a result event was seen; `error` says what failed."""
+
+    text: str = ""
+    outcome: str = ""
+    complete: bool = False
+    error: str = ""
+    session: str = ""
+    model: str = ""
+    usage: Usage = field(default_factory=Usage)

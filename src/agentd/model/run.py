@@ -1,0 +1,47 @@
+"""Where a run stands: the engine's whole memory, small enough to read and to edit by hand."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Intent:
+    """An attempt under way at a step; `call` names this very attempt."""
+
+    call: str
+    at: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """The position of one run in its workflow.
+
+    counts     how often each bounded edge (`step.outcome`) was taken
+    asked_by   the step that led to the question now open: relative targets start there
+    spent      the bounded edge whose limit led to the question now open: the answer refills it
+    waived     artifacts a person decided to do without
+    clear      artifacts and children a rewind takes away before anything else happens
+    result     the last word of a finished run
+    begun      the step was begun before, so its own half-finished work must not make `when` skip it
+    """
+
+    workflow: str
+    name: str
+    phase: str
+    step: str
+    counts: Mapping[str, int] = field(default_factory=dict)
+    intent: Intent | None = None
+    asked_by: str = ""
+    spent: str = ""
+    waived: tuple[str, ...] = ()
+    clear: tuple[str, ...] = ()
+    result: str = ""
+    begun: bool = False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The word a step ended with, and what there is to say about it."""
+
+    word: str
+    note: str = ""

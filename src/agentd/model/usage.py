@@ -1,0 +1,13 @@
+"""What one agent call used; an unknown figure stays None and is never taken for zero."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens and cost of one call, as the agent reported them."""
+
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost: float | None = None
+    duration_ms: int | None = None

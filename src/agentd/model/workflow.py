@@ -1,0 +1,91 @@
+"""A workflow is a table of steps; this is the table as values. Loading and proving it is `workflows/`."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Kind = Literal["agent", "ask", "do", "each", "end"]
+KINDS: tuple[Kind, ...] = ("agent", "ask", "do", "each", "end")
+RELATIVE = ("@again", "@phase", "@previous", "@past")
+RESERVED = ("failed", "interrupted")
+
+CHECK_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def is_check(name: str) -> bool:
+    """A need is a named check (a plain word) or an artifact (a path: it has a dot or a slash)."""
+    return CHECK_NAME.fullmatch(name) is not None
+
+
+@dataclass(frozen=True)
+class Edge:
+    """Where an outcome leads, how often it may, and where it leads after that."""
+
+    to: str
+    at_most: str | int | None = None
+    then: str | None = None
+    rewind: bool = False
+    waive: bool = False
+
+
+@dataclass(frozen=True)
+class Step:
+    """The smallest resumable unit. `what` is the role, question, action, child workflow or last word, by kind."""
+
+    name: str
+    phase: str
+    kind: Kind
+    what: str
+    next: Mapping[str, Edge] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
+    when: tuple[str, ...] = ()
+    produces: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    line: int = 0
+
+    @property
+    def forward(self) -> str:
+        """The first outcome listed: the way a run goes when nothing is wrong."""
+        return next(iter(self.next), "")
+
+
+@dataclass(frozen=True)
+class Workflow:
+    """A whole table: steps in time order, where runs start, which command may work in which phases."""
+
+    name: str
+    steps: Mapping[str, Step]
+    starts: Mapping[str, str]
+    about: str = ""
+    of: str = ""
+    commands: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    defaults: Mapping[str, Edge] = field(default_factory=dict)
+    source: str = ""
+
+    @property
+    def phases(self) -> tuple[str, ...]:
+        """Every phase once, in the order of its first step."""
+        return tuple(dict.fromkeys(step.phase for step in self.steps.values()))
+
+    def first(self, phase: str) -> Step:
+        """The step at which a phase begins."""
+        return next(step for step in self.steps.values() if step.phase == phase)
+
+    def edge(self, step: Step, outcome: str) -> Edge | None:
+        """The edge a step takes on an outcome; reserved outcomes fall back to the file's defaults."""
+        fallback = self.defaults.get(outcome) if step.kind in ("agent", "do", "each") else None
+        return step.next.get(outcome) or fallback
+
+    def resolve(self, origin: Step, target: str) -> str:
+        """A target as a step's name; a relative one is seen from the step that asked."""
+        if target == "@again":
+            return origin.name
+        if target == "@phase":
+            return self.first(origin.phase).name
+        if target == "@previous":
+            phases = self.phases
+            return self.first(phases[max(0, phases.index(origin.phase) - 1)]).name
+        if target == "@past":
+            return self.resolve(origin, origin.next[origin.forward].to)
+        return target

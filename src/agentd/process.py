@@ -1,0 +1,390 @@
+"""Runs programs: argv in, exit code and lines out, and no process of the program left when it is over.
+
+The only module that starts anything. It starts no threads and never looks into what a program prints.
+"""
+
+import os
+import selectors
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache, partial
+from threading import Event
+from typing import IO, TYPE_CHECKING, Literal
+
+from agentd.errors import AgentdError, NotFound
+
+if TYPE_CHECKING:  # psutil takes 20 ms to import, and most commands start nothing
+    from psutil import Process
+
+Ending = Literal["exit", "timeout", "silence", "stopped"]
+
+MARK = "AGENTD_PROCESS"
+MAX_LINE = 8 << 20
+KEPT_LINES = 1000
+KEPT_BYTES = 8 << 20
+CHUNK = 1 << 16
+TICK = 0.05
+LINGER = 0.5
+INSIST = 5.0
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a program ended: `code` is -N for signal N, `output` and `errors` hold the last lines of a flood."""
+
+    code: int
+    ended: Ending
+    output: tuple[str, ...]
+    errors: tuple[str, ...]
+    seconds: float
+
+
+def run(
+    argv: Sequence[str],
+    *,
+    cwd: str | os.PathLike[str],
+    env: Mapping[str, str] | None = None,
+    stdin: str = "",
+    timeout: float,
+    silence: float | None = None,
+    grace: float = 5.0,
+    on_line: Callable[[str], None] | None = None,
+    stop: Event | None = None,
+) -> Finished:
+    """Runs a program to its end, or ends it with everything it started: after `timeout` seconds, after `silence`
+    seconds without output, when `stop` is set, or when the caller is interrupted or `on_line` raises.
+
+    `env` is added to this process's environment. `on_line` gets each line of stdout, in order, in the calling thread.
+    """
+    started = time.monotonic()
+    folder = os.path.abspath(cwd)
+    # An agentd inside an agent extends the mark it was given, so that the outer one still finds everything.
+    mark = "/".join(filter(None, (os.environ.get(MARK), os.urandom(16).hex())))
+    around = {**os.environ, **(env or {}), MARK: mark}
+    words = [*_dies_with_agentd(), _find_program(argv, folder, around.get("PATH", os.defpath)), *argv[1:]]
+    needle = os.fsencode(f"\0{MARK}={mark}")
+    program: _Program | None = None
+
+    def belongs(pid: int) -> bool:
+        return _environment_holds(pid, needle) or (program is not None and program.leads(pid))
+
+    try:
+        try:
+            program = _Program(words, folder, around, stdin, _Lines(on_line))
+        except (OSError, ValueError) as trouble:
+            raise AgentdError(f"The program {argv[0]} could not be started: {trouble}.", "ulimit -a") from trouble
+        ended = _watch(program, started + timeout, silence, stop)
+        _end(belongs, grace, program.pump)
+        program.drain()
+    except BaseException:
+        if program is None:
+            time.sleep(2 * TICK)  # interrupted between fork and exec: the child does not carry the mark yet
+        else:
+            program.output.on_line = None
+        _end(belongs, grace, program.pump if program else time.sleep)
+        raise
+    finally:
+        if program is not None:
+            program.close()
+    seconds = time.monotonic() - started
+    return Finished(program.code, ended, tuple(program.output.kept), tuple(program.errors.kept), seconds)
+
+
+def end_leftovers(name: str, value: str, grace: float = 2.0) -> list[int]:
+    """Ends every process whose environment holds exactly `name=value`, with its descendants; gives their pids.
+
+    This process and its ancestors are spared.
+    """
+    needle = os.fsencode(f"\0{name}={value}\0")
+    ended = _end(lambda pid: _environment_holds(pid, needle), grace, time.sleep)
+    return sorted(process.pid for process in ended)
+
+
+def _find_program(argv: Sequence[str], folder: str, path: str) -> str:
+    """The file to execute, found as the program's own folder and PATH would find it."""
+    if not argv or not argv[0]:
+        raise NotFound("The command to run is empty.", "give the command a program to start")
+    name = argv[0]
+    if not os.path.isdir(folder):
+        raise NotFound(f"The folder {folder} to run {name} in does not exist.", f"mkdir -p {shlex.quote(folder)}")
+    places = (folder,) if os.sep in name else tuple(os.path.join(folder, place) for place in path.split(os.pathsep))
+    files = [file for place in places if os.path.isfile(file := os.path.normpath(os.path.join(place, name)))]
+    for file in files:
+        if os.access(file, os.X_OK):
+            return file
+    if files:
+        raise NotFound(f"The program {files[0]} is not executable.", f"chmod +x {shlex.quote(files[0])}")
+    if os.sep in name:
+        raise NotFound(f"The program {name} does not exist.", f"ls -l {shlex.quote(os.path.join(folder, name))}")
+    raise NotFound(f"The program {name} is not on the PATH.", f"install {name}, then check: command -v {name}")
+
+
+@cache
+def _dies_with_agentd() -> tuple[str, ...]:
+    """The words in front of a command that make the kernel kill it when the thread that started it is gone."""
+    setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
+    if setpriv is None:
+        return ()
+    words = (setpriv, "--pdeathsig", "KILL", "--")
+    # BusyBox has a setpriv that does not know the option.
+    trial = subprocess.run([*words, "true"], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    return words if trial.returncode == 0 else ()
+
+
+class _Lines:
+    """Bytes in, lines out. Holds one unfinished line and the last whole ones, whatever comes in."""
+
+    def __init__(self, on_line: Callable[[str], None] | None = None) -> None:
+        self.on_line = on_line
+        self.kept: deque[str] = deque()
+        self._size = 0
+        self._part = bytearray()
+        self._cut = 0
+
+    def feed(self, chunk: bytes) -> None:
+        first, newline, more = chunk.partition(b"\n")
+        room = MAX_LINE - len(self._part)
+        self._part += first[:room]
+        self._cut += max(0, len(first) - room)
+        if newline:
+            self._end_line()
+            *whole, rest = more.split(b"\n")
+            for line in whole:
+                self._deliver(line.decode("utf-8", "replace"))
+            self._part += rest
+
+    def finish(self) -> None:
+        if self._part:
+            self._end_line()
+
+    def _end_line(self) -> None:
+        line = self._part.decode("utf-8", "replace")
+        cut = f" [cut: {self._cut} bytes more]" if self._cut else ""
+        self._part, self._cut = bytearray(), 0
+        self._deliver(line + cut)
+
+    def _deliver(self, line: str) -> None:
+        line = line.removesuffix("\r")
+        self.kept.append(line)
+        self._size += sys.getsizeof(line)
+        while len(self.kept) > 1 and (self._size > KEPT_BYTES or len(self.kept) > KEPT_LINES):
+            self._size -= sys.getsizeof(self.kept.popleft())
+        if self.on_line is not None:
+            self.on_line(line)
+
+
+class _Program:
+    """A started program and its three pipes. Nothing here blocks longer than asked, whoever holds the other ends."""
+
+    def __init__(self, words: Sequence[str], folder: str, env: Mapping[str, str], stdin: str, output: _Lines) -> None:
+        self._popen = subprocess.Popen(
+            words,
+            bufsize=0,
+            stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+            env=env,
+            start_new_session=True,
+        )
+        self.code = -signal.SIGKILL
+        self.output, self.errors = output, _Lines()
+        self._unsent = memoryview(stdin.encode("utf-8", "replace"))
+        self._selector = selectors.DefaultSelector()
+        self._printing = 0
+        if self._popen.stdin is not None:
+            self._register(self._popen.stdin, selectors.EVENT_WRITE, self._write)
+        for pipe, lines in ((self._popen.stdout, self.output), (self._popen.stderr, self.errors)):
+            assert pipe is not None
+            self._register(pipe, selectors.EVENT_READ, partial(self._read, lines=lines))
+            self._printing += 1
+
+    def leads(self, pid: int) -> bool:
+        """Whether that process is in the program's session; the program itself counts only while it lives."""
+        return _session(pid) == self._popen.pid and not (pid == self._popen.pid and self.over())
+
+    def over(self) -> bool:
+        """Leaves the program unreaped where the system can, so that its pid and session stay its own to the end."""
+        if not hasattr(os, "waitid"):
+            return self._popen.poll() is not None
+        try:
+            return os.waitid(os.P_PID, self._popen.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        except ChildProcessError:
+            return True
+
+    def printing(self) -> bool:
+        """Whether somebody still holds stdout or stderr."""
+        return self._printing > 0
+
+    def pump(self, seconds: float) -> bool:
+        """Waits at most that long for the pipes and moves what is there; True when something was printed."""
+        heard = False
+        for key, _ in self._selector.select(seconds):
+            heard |= key.data(key.fileobj)
+        return heard
+
+    def drain(self) -> None:
+        """Takes what the pipes still hold, up to 2 MiB: a process that got away may print for ever."""
+        for _ in range((2 << 20) // CHUNK):
+            if not self.pump(0):
+                break
+        self.output.finish()
+        self.errors.finish()
+
+    def close(self) -> None:
+        self._selector.close()
+        for pipe in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
+            if pipe is not None:
+                pipe.close()
+        if not self.over():
+            self._popen.kill()
+        with suppress(subprocess.TimeoutExpired):
+            self.code = self._popen.wait(INSIST)
+
+    def _register(self, pipe: IO[bytes], event: int, move: Callable[[IO[bytes]], bool]) -> None:
+        os.set_blocking(pipe.fileno(), False)
+        self._selector.register(pipe, event, move)
+
+    def _drop(self, pipe: IO[bytes]) -> None:
+        self._selector.unregister(pipe)
+        pipe.close()
+
+    def _read(self, pipe: IO[bytes], lines: _Lines) -> bool:
+        chunk = os.read(pipe.fileno(), CHUNK)
+        if chunk:
+            lines.feed(chunk)
+            return True
+        self._drop(pipe)
+        self._printing -= 1
+        return False
+
+    def _write(self, pipe: IO[bytes]) -> bool:
+        try:
+            self._unsent = self._unsent[os.write(pipe.fileno(), self._unsent[:CHUNK]) :]
+        except BlockingIOError:
+            return False
+        except OSError:
+            self._unsent = self._unsent[:0]  # the program closed its stdin: it has read what it wants
+        if not self._unsent:
+            self._drop(pipe)
+        return False
+
+
+def _watch(program: _Program, deadline: float, silence: float | None, stop: Event | None) -> Ending:
+    """Moves lines until the program is over or one of the clocks or the caller says so."""
+    heard = time.monotonic()
+    while not program.over():
+        printed = program.pump(TICK if program.printing() else TICK / 10)
+        now = time.monotonic()
+        if printed:
+            heard = now
+        if stop is not None and stop.is_set():
+            return "stopped"
+        if now >= deadline:
+            return "timeout"
+        if silence is not None and now - heard >= silence:
+            return "silence"
+    linger = time.monotonic() + LINGER  # for the end of a pipeline: `tee` outlives its shell by a moment
+    while program.printing() and time.monotonic() < linger:
+        program.pump(TICK / 10)
+    return "exit"
+
+
+def _end(belongs: Callable[[int], bool], grace: float, wait: Callable[[float], object]) -> "set[Process]":
+    """TERM, grace, KILL for all processes that belong; those that appear meanwhile too. A second interrupt, while
+    this waits, only ends the grace."""
+    ended: set[Process] = set()
+    try:
+        ended |= _living(belongs)
+        _send(ended, signal.SIGTERM)
+        _await_end(ended, grace, wait)
+    finally:
+        insist = time.monotonic() + INSIST
+        while (left := {*filter(_alive, ended)} | _living(belongs)) and time.monotonic() < insist:
+            ended |= left
+            _send(left, signal.SIGKILL)
+            _await_end(left, 10 * TICK, wait)
+    return ended
+
+
+def _await_end(processes: "set[Process]", seconds: float, wait: Callable[[float], object]) -> None:
+    deadline = time.monotonic() + seconds
+    while any(map(_alive, processes)) and time.monotonic() < deadline:
+        wait(TICK / 10)
+
+
+def _send(processes: "set[Process]", number: signal.Signals) -> None:
+    if processes:
+        import psutil
+    for process in processes:
+        with suppress(psutil.Error):
+            process.send_signal(number)
+
+
+def _alive(process: "Process") -> bool:
+    import psutil
+
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
+
+
+def _living(belongs: Callable[[int], bool]) -> "set[Process]":
+    """The processes that belong, with their descendants; never this process or an ancestor of it."""
+    pids = {pid for pid in _pids() if belongs(pid)}
+    if not pids:
+        return set()
+    import psutil
+
+    spared = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
+    found: set[Process] = set()
+    for pid in pids - spared:
+        with suppress(psutil.Error):
+            process = psutil.Process(pid)
+            if not belongs(pid):  # asked again now that pid and start time are fixed: the pid may have a new owner
+                continue
+            found.add(process)
+            if process.ppid() not in pids:
+                found.update(process.children(recursive=True))
+    return {process for process in found if process.pid not in spared and _alive(process)}
+
+
+def _pids() -> list[int]:
+    if sys.platform == "linux":
+        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    import psutil
+
+    return psutil.pids()
+
+
+def _environment_holds(pid: int, needle: bytes) -> bool:
+    """Whether the environment a process was started with, as `\\0NAME=value\\0NAME=value\\0`, contains the needle."""
+    if sys.platform == "linux":
+        try:
+            with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:
+                return needle in b"\0" + file.read() + b"\0"
+        except OSError:
+            return False
+    import psutil
+
+    try:
+        pairs = psutil.Process(pid).environ().items()
+    except (psutil.Error, OSError):
+        return False
+    return needle in os.fsencode("".join(f"\0{name}={value}" for name, value in pairs) + "\0")
+
+
+def _session(pid: int) -> int:
+    try:
+        return os.getsid(pid)
+    except OSError:
+        return -1

@@ -1,0 +1,1 @@
+"""The words agents are given: templates as files, filled in without running anything they contain."""

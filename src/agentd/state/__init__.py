@@ -1,0 +1,1 @@
+"""Runs and their artifacts on disk; nothing here decides anything."""

@@ -1,0 +1,72 @@
+"""What people say to a run that another process may be working on: a file of its own, made once, never changed."""
+
+import json
+import re
+import shlex
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from agentd.errors import BadAnswer, Corrupt
+from agentd.model.decision import Answer
+from agentd.state import durable
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_STOP = "stop.json"
+_FIELDS = tuple(field.name for field in fields(Answer))
+
+
+def write(folder: Path, answer: Answer) -> bool:
+    """Record an answer; False if somebody was first."""
+    path = _path(folder, answer.decision)
+    durable.make_folder(path.parent)
+    return durable.create(path, _json(asdict(answer)), "answer")
+
+
+def read(folder: Path, decision_id: str) -> Answer | None:
+    """The answer to a decision, if there is one."""
+    path = _path(folder, decision_id)
+    try:
+        data = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise durable.trouble(path, error, "read") from error
+    try:
+        found = json.loads(data.decode("utf-8"))
+    except ValueError:
+        raise _corrupt(path, "it is not complete JSON") from None
+    if not isinstance(found, dict) or found.get("decision") != decision_id or not found.get("value"):
+        raise _corrupt(path, f"it is not an answer to {decision_id}")
+    said = {name: found[name] for name in _FIELDS if name in found}
+    if not all(isinstance(word, str) for word in said.values()):
+        raise _corrupt(path, "its values must be text")
+    return Answer(**said)
+
+
+def ask_to_stop(folder: Path, by: str, at: str) -> bool:
+    """Ask whoever works on the run to stop; False if somebody has asked before."""
+    return durable.create(folder / _STOP, _json({"by": by, "at": at}), "answer")
+
+
+def stop_requested(folder: Path) -> bool:
+    return (folder / _STOP).exists()
+
+
+def clear_stop(folder: Path) -> None:
+    """The request has been heard."""
+    durable.remove(folder / _STOP, "answer")
+
+
+def _path(folder: Path, decision_id: str) -> Path:
+    if not _ID.fullmatch(decision_id):
+        raise BadAnswer(f"{decision_id!r} cannot be the id of a decision.", f"agentd status {shlex.quote(folder.name)}")
+    return folder / "answers" / f"{decision_id}.json"
+
+
+def _json(data: dict[str, Any]) -> bytes:
+    return (json.dumps(data, ensure_ascii=False, indent=2) + "\n").encode("utf-8", "backslashreplace")
+
+
+def _corrupt(path: Path, what: str) -> Corrupt:
+    return Corrupt(f"{path}: {what}.", f"rm {shlex.quote(str(path))}   # then answer again")

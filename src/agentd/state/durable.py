@@ -1,0 +1,241 @@
+"""The one place that writes files that matter: each write is whole and on the disk, or the old file stands.
+
+It never retries and never leaves a half-written file under its own name; trouble is told in words.
+"""
+
+import errno
+import itertools
+import os
+import re
+import shlex
+import stat
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from agentd.errors import DiskTrouble
+from agentd.state import crash
+from agentd.state.crash import point as point
+
+_appending = threading.Lock()
+_numbers = itertools.count(1)
+_TEMP = re.compile(r"\..+\.([0-9]+)\.[0-9]+\.tmp")
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+_NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
+_WORDS = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EROFS: "the disk is read-only",
+    errno.EACCES: "there is no permission to write there",
+    errno.EPERM: "there is no permission to write there",
+    errno.ENOENT: "its folder is not there",
+    errno.EISDIR: "a folder is in its place",
+    errno.ENOTDIR: "a file is in the place of its folder",
+    errno.EFBIG: "the file would be larger than the limit",
+    errno.EIO: "the disk failed",
+}
+_FIXES = {
+    errno.ENOSPC: "df -h {folder}   # make room, then run the same command again",
+    errno.EDQUOT: "quota   # make room, then run the same command again",
+    errno.EROFS: "findmnt -T {folder}   # mount it writable, then run the same command again",
+}
+_FIX = "ls -ld {folder} {path}   # put this right, then run the same command again"
+
+
+def replace(path: Path, data: bytes, role: str) -> None:
+    """Put `data` in the place of the file, keeping its permission bits; a symlink is written through."""
+    moment = crash.enter(role)
+    with _in_words(path):
+        mode = None
+        with suppress(FileNotFoundError):
+            mode = stat.S_IMODE(os.stat(path).st_mode)
+        target = Path(os.path.realpath(path)) if os.path.islink(path) else path
+        temp = _write_temp(target, data, moment, mode)
+        try:
+            os.replace(temp, target)
+        except OSError:
+            _discard(temp)
+            raise
+        _sync_folder(target.parent)
+    crash.leave(moment)
+
+
+def append(path: Path, line: bytes, role: str) -> None:
+    """Add one line; a torn line that a crash left behind is closed first, so that it never swallows this one."""
+    moment = crash.enter(role)
+    with _in_words(path):
+        fresh = not os.path.exists(path)
+        with _opened(path, os.O_RDWR | os.O_APPEND | os.O_CREAT) as fd:
+            with _appending:
+                size = os.fstat(fd).st_size
+                torn = size and os.pread(fd, 1, size - 1) != b"\n"
+                try:
+                    _write(fd, b"\n" + line if torn else line, moment)
+                except OSError:
+                    os.ftruncate(fd, size)
+                    raise
+            os.fsync(fd)
+        if fresh:
+            _sync_folder(path.parent)
+    crash.leave(moment)
+
+
+def create(path: Path, data: bytes, role: str) -> bool:
+    """Make a file that was not there, complete from the first moment; False if somebody was first."""
+    moment = crash.enter(role)
+    with _in_words(path):
+        if os.path.lexists(path):
+            return False
+        temp = _write_temp(path, data, moment)
+        try:
+            _link(temp, path, data)
+        except FileExistsError:
+            return False
+        finally:
+            _discard(temp)
+        _sync_folder(path.parent)
+    crash.leave(moment)
+    return True
+
+
+def move(path: Path, target: Path, role: str) -> None:
+    """Give a file or folder another place on the same disk."""
+    moment = crash.enter(role)
+    with _in_words(target, "moved"):
+        os.rename(path, target)
+        if moment == "torn":
+            crash.die()
+        _sync_folder(target.parent)
+        _sync_folder(path.parent)
+    crash.leave(moment)
+
+
+def remove(path: Path, role: str) -> None:
+    """Take a file away, if it is there."""
+    moment = crash.enter(role)
+    with _in_words(path, "removed"), suppress(FileNotFoundError):
+        os.unlink(path)
+        if moment == "torn":
+            crash.die()
+        _sync_folder(path.parent)
+    crash.leave(moment)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and its parents, each on the disk before the next."""
+    missing = list(itertools.takewhile(lambda folder: not os.path.isdir(folder), (path, *path.parents)))
+    with _in_words(path, "made"):
+        for folder in reversed(missing):
+            try:
+                os.mkdir(folder)
+            except FileExistsError as error:
+                if not os.path.isdir(folder):
+                    raise NotADirectoryError(errno.ENOTDIR, "a file is in the way") from error
+            _sync_folder(folder.parent)
+
+
+def sweep(folder: Path) -> None:
+    """Take away the temp files that dead processes left; for whoever holds the folder's lock."""
+    with suppress(FileNotFoundError):
+        for name in os.listdir(folder):
+            left = _TEMP.fullmatch(name)
+            if left and not alive(int(left[1])):
+                _discard(folder / name)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process of this machine has that number now."""
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+def trouble(path: Path, error: OSError, verb: str = "written") -> DiskTrouble:
+    """The system's error in words, with what to do about it."""
+    cause = _WORDS.get(error.errno or 0, error.strerror or str(error))
+    fix = _FIXES.get(error.errno or 0, _FIX).format(folder=shlex.quote(str(path.parent)), path=shlex.quote(str(path)))
+    return DiskTrouble(f"{path} was not {verb}: {cause}.", fix)
+
+
+@contextmanager
+def _in_words(path: Path, verb: str = "written") -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise trouble(path, error, verb) from error
+
+
+@contextmanager
+def _opened(path: Path, flags: int) -> Iterator[int]:
+    fd = os.open(path, flags, 0o666)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _write_temp(path: Path, data: bytes, moment: str, mode: int | None = None) -> Path:
+    """A complete file beside `path`, on the disk."""
+    while True:
+        temp = path.with_name(f".{path.name}.{os.getpid()}.{next(_numbers)}.tmp")
+        try:
+            with _opened(temp, _NEW) as fd:
+                if mode is not None:
+                    os.fchmod(fd, mode)
+                _write(fd, data, moment)
+                os.fsync(fd)
+            return temp
+        except FileExistsError:  # left by a dead process that had the same number
+            continue
+        except OSError:
+            _discard(temp)
+            raise
+
+
+def _link(temp: Path, path: Path, data: bytes) -> None:
+    try:
+        os.link(temp, path)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        _create_in_place(path, data)
+
+
+def _create_in_place(path: Path, data: bytes) -> None:
+    """For disks without hard links: still exclusive, though a reader may see the file grow."""
+    with _opened(path, _NEW) as fd:
+        try:
+            _write(fd, data)
+            os.fsync(fd)
+        except OSError:
+            _discard(path)
+            raise
+
+
+def _write(fd: int, data: bytes, moment: str = "") -> None:
+    if moment == "torn":
+        os.write(fd, data[: len(data) // 2])
+        os.fsync(fd)
+        crash.die()
+    rest = memoryview(data)
+    while rest:  # after a short write, the next one says why
+        rest = rest[os.write(fd, rest) :]
+
+
+def _sync_folder(folder: Path) -> None:
+    with _opened(folder, os.O_RDONLY | os.O_DIRECTORY) as fd:
+        try:
+            os.fsync(fd)
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):  # some disks cannot sync a folder
+                raise
+
+
+def _discard(path: Path) -> None:
+    with suppress(OSError):
+        os.unlink(path)

@@ -1,0 +1,80 @@
+"""The diary of a run: one JSON object a line in `journal.jsonl`, only ever added to, never replayed."""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from agentd.state import durable
+
+NAME = "journal.jsonl"
+_CHUNK = 64 * 1024
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+class Reading(NamedTuple):
+    """The events of a journal, and how many lines a crash had cut off."""
+
+    events: list[dict[str, Any]]
+    torn: int
+
+
+def append(folder: Path, event: Mapping[str, Any]) -> None:
+    """Add an event; it is on the disk when this returns."""
+    line = _compact(dict(event)) + "\n"
+    durable.append(
+        folder / NAME, line.encode("utf-8", "backslashreplace"), "journal"
+    )  # a lone surrogate becomes its JSON escape
+
+
+def read(folder: Path) -> list[dict[str, Any]]:
+    """Every event, oldest first."""
+    return scan(folder).events
+
+
+def scan(folder: Path) -> Reading:
+    """Every event, and the number of torn lines between them."""
+    try:
+        data = (folder / NAME).read_bytes()
+    except FileNotFoundError:
+        return Reading([], 0)
+    except OSError as error:
+        raise durable.trouble(folder / NAME, error, "read") from error
+    return _events(data.split(b"\n"))
+
+
+def tail(folder: Path, n: int) -> list[dict[str, Any]]:
+    """The last n events, oldest first, read from the end of the file."""
+    if n <= 0:
+        return []
+    try:
+        with (folder / NAME).open("rb") as file:
+            start, size, data = file.seek(0, 2), _CHUNK, b""
+            while True:
+                start, end = max(0, start - size), start
+                file.seek(start)
+                data = file.read(end - start) + data
+                lines = data.split(b"\n")
+                found = _events(lines[1:] if start else lines).events
+                if len(found) >= n or not start:
+                    return found[-n:]
+                size *= 2
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise durable.trouble(folder / NAME, error, "read") from error
+
+
+def _events(lines: Iterable[bytes]) -> Reading:
+    events: list[dict[str, Any]] = []
+    torn = 0
+    for line in filter(None, lines):
+        try:
+            event = json.loads(line.decode("utf-8"))
+        except ValueError:
+            event = None
+        if isinstance(event, dict):
+            events.append(event)
+        else:
+            torn += 1
+    return Reading(events, torn)

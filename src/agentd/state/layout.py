@@ -1,0 +1,78 @@
+"""Where things live: the root of a project and the folders of its runs. It reads names of folders, nothing in them."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentd.errors import UsageError
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+CHANGE_ID = re.compile(r"[a-z0-9][a-z0-9-]*")
+OURS = ("config.toml", "changes", "specs", "archive", "workflows", "runs", "prompts")
+HOMES = {
+    "change": ("agentd/changes", "agentd/archive"),
+    "team": (".agents-work",),
+    "staged": (".agents",),
+}
+OWN_HOME = ("agentd/runs",)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A run's folder and the family whose file names it keeps ("" for a person's own workflow)."""
+
+    family: str
+    name: str
+    folder: Path
+
+
+def find_root(start: Path) -> Path:
+    """The nearest folder upwards that holds agentd's own `agentd/`, else the top of the git checkout, else `start`.
+
+    A Python package or any other folder that happens to be called agentd does not count.
+    """
+    start = start.resolve()
+    upwards = (start, *start.parents)
+    for folder in upwards:
+        if any((folder / "agentd" / name).exists() for name in OURS):
+            return folder
+    return next((folder for folder in upwards if (folder / ".git").exists()), start)
+
+
+def homes(family: str) -> tuple[str, ...]:
+    """The folders a family's runs live in, relative to the root; new ones go into the first."""
+    return HOMES.get(family, OWN_HOME)
+
+
+def place(root: Path, family: str, name: str) -> Place:
+    """Where a run lives, or would live. The name is checked, so that no path leads out of its home."""
+    pattern = CHANGE_ID if family == "change" else NAME
+    if not pattern.fullmatch(name) or len(name) > 100:
+        allowed = (
+            "small letters, digits and dashes"
+            if family == "change"
+            else "letters, digits, dots, dashes and underscores"
+        )
+        raise UsageError(f"'{name}' cannot name a run: use {allowed}, at most 100.", "for example: add-oauth")
+    folders = [root / home / name for home in homes(family)]
+    found = next((folder for folder in folders if folder.is_dir()), folders[0])
+    return Place(family, name, found)
+
+
+def places(root: Path) -> Iterator[Place]:
+    """Every folder that could hold a run, by family, then by name."""
+    for family in (*HOMES, ""):
+        for home in homes(family):
+            base = root / home
+            if base.is_dir():
+                for folder in sorted(base.iterdir()):
+                    if folder.is_dir() and NAME.fullmatch(folder.name):
+                        yield Place(family, folder.name, folder)
+
+
+def child_folder(folder: Path, step: str, item: str) -> Path:
+    """Where the child run of one item lives: a folder of its own, inside its parent's."""
+    if not NAME.fullmatch(item):
+        raise UsageError(f"'{item}' cannot name an item: use letters, digits, dots, dashes and underscores.")
+    return folder / "children" / step / item

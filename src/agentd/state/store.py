@@ -1,0 +1,135 @@
+"""A run's state on disk: loaded, kept in memory while its lock is held, and saved so that a kill loses nothing."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from agentd.errors import Corrupt
+from agentd.model.run import Run
+from agentd.state import durable, journal, yamltext
+from agentd.state.codecs import Codec, Malformed, State, decode, encode
+
+
+class Store:
+    """One state file. `save` writes the diary first and the state second; a number ties the two together."""
+
+    def __init__(self, folder: Path, codec: Codec, role: str = "state") -> None:
+        self.folder = folder
+        self.codec = codec
+        self.role = role
+        self._document: yamltext.Document | None = None
+        self._seen: tuple[int, int, int] | None = None
+        self._phase = ""
+
+    @property
+    def path(self) -> Path:
+        return self.folder / self.codec.file
+
+    def exists(self) -> bool:
+        return self.path.is_file()
+
+    def load(self) -> State:
+        """What the file says; a file that cannot be believed is an error that leaves it untouched."""
+        try:
+            text = self.path.read_bytes()
+        except OSError as error:
+            raise Corrupt(f"{self.path}: {error.strerror}.", f"ls -l {self.path}") from None
+        self._seen = self._signature()
+        data = self._parse(text)
+        try:
+            state = decode(self.codec, data)
+        except Malformed as error:
+            raise self.corrupt(str(error), *error.keys) from None
+        self._phase = state.run.phase
+        return state
+
+    def save(self, state: State, at: str, event: str, **details: Any) -> State:
+        """The state as saved. A person's edit of the file meanwhile is kept; an edited phase stops the work."""
+        fields = {self.codec.created_key: at, **self._edits(), **state.fields, self.codec.updated_key: at}
+        state = replace(state, fields=_ordered(fields, self.codec), saves=state.saves + 1)
+        journal.append(self.folder, {"n": state.saves, "at": at, "event": event, "phase": state.run.phase, **details})
+        durable.replace(self.path, self._render(encode(self.codec, state)), self.role)
+        self._seen = self._signature()
+        self._phase = state.run.phase
+        return state
+
+    def move(self, folder: Path) -> None:
+        """The run's folder has moved; go on there."""
+        self.folder = folder
+
+    def corrupt(self, what: str, *keys: str) -> Corrupt:
+        """The error for a value in the file that cannot be, with its line."""
+        return Corrupt(f"{self.path}:{self._line(keys)}: {what}.", f"edit {self.path}, then: agentd status")
+
+    def _parse(self, text: bytes) -> Mapping[str, Any]:
+        if self.codec.file.endswith(".yaml"):
+            self._document = yamltext.parse_bytes(text, str(self.path))
+            return self._document.data
+        try:
+            data = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise Corrupt(
+                f"{self.path}:{error.lineno}: {error.msg}.", f"edit {self.path}, then: agentd status"
+            ) from None
+        except UnicodeDecodeError:
+            raise Corrupt(f"{self.path}:1: not UTF-8 text.", f"edit {self.path}, then: agentd status") from None
+        if not isinstance(data, dict):
+            raise Corrupt(f"{self.path}:1: must hold an object.", f"edit {self.path}, then: agentd status")
+        return data
+
+    def _render(self, data: dict[str, Any]) -> bytes:
+        if not self.codec.file.endswith(".yaml"):
+            return (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode()
+        if self._document is None:
+            self._document = yamltext.parse(yamltext.dump(data), str(self.path))
+        else:
+            self._document = self._document.updated(data)
+        return self._document.text.encode()
+
+    def _edits(self) -> Mapping[str, Any]:
+        """What somebody else wrote into the file while we held the lock; their phase is never overruled."""
+        if self._seen is None or self._seen == self._signature():
+            return {}
+        phase = self._phase
+        theirs = self.load()
+        if theirs.run.phase != phase:
+            raise Corrupt(
+                f"{self.path}: the phase was set to '{theirs.run.phase}' while agentd was working in '{phase}'; "
+                "nothing was overwritten.",
+                f"agentd resume {theirs.run.name}",
+            )
+        return theirs.fields
+
+    def _signature(self) -> tuple[int, int, int]:
+        seen = self.path.stat()
+        return (seen.st_ino, seen.st_size, seen.st_mtime_ns)
+
+    def _line(self, keys: tuple[str, ...]) -> int:
+        """Where the value under `keys` stands; the first line if that cannot be told."""
+        try:
+            node = yaml.compose(self.path.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+        except (OSError, ValueError, yaml.YAMLError):
+            return 1
+        for key in keys:
+            if isinstance(node, yaml.MappingNode):
+                node = next((value for name, value in node.value if name.value == key), None)
+            elif isinstance(node, yaml.SequenceNode) and key.isdecimal() and int(key) < len(node.value):
+                node = node.value[int(key)]
+            if node is None:
+                return 1
+        return node.start_mark.line + 1 if node else 1
+
+
+def new_state(run: Run, **fields: Any) -> State:
+    """The state of a run that has not been saved yet."""
+    return State(run, fields={key: value for key, value in fields.items() if value})
+
+
+def _ordered(fields: Mapping[str, Any], codec: Codec) -> dict[str, Any]:
+    """A new file's keys in the order people read them; an existing file keeps its own order."""
+    first = (codec.name_key, codec.phase_key, codec.version_key, codec.created_key, codec.updated_key)
+    return {key: fields[key] for key in first if key in fields} | dict(fields)

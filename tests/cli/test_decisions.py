@@ -1,0 +1,210 @@
+"""Decisions: on disk before anyone is asked, answered once, from anywhere, and bound to what was shown."""
+
+import json
+import os
+import pty
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from agentd.app.demo import CHANGE, IDEA
+from tests.sandbox import AGENTD, Sandbox, wait_until
+
+NO = {"outcome": "needs_revision", "say": "still no", "documents": {"CHALLENGE.md": "no {{visit}}"}}
+YES = {"outcome": "approved", "documents": {"CHALLENGE.md": "yes"}}
+REVISE = {"documents": {"tasks.md": "tasks, revision {{visit}}"}}
+
+
+@pytest.fixture
+def asked(sandbox: Sandbox) -> Sandbox:
+    """A change whose planning came to its limit: three challenges, two revisions, then the question."""
+    sandbox.script(challenge=NO, revise=REVISE)
+    stopped = sandbox.plan()
+    assert stopped.code == 4, stopped.err
+    return sandbox
+
+
+def test_a_limit_leads_to_a_question_that_is_on_disk_as_pending(asked: Sandbox) -> None:
+    state = asked.state()
+    (decision,) = state["user_decisions"]
+    assert state["phase"] == "proposed"
+    assert decision["decision_id"] == "UD-1"
+    assert decision["status"] == "pending"
+    assert decision["answer"] is None
+    assert decision["resolved_at"] is None
+    assert decision["resolution_reason"] is None
+    assert decision["state_context"] == "challenge"
+    assert [option["value"] for option in decision["options"]] == ["fix", "accept", "reject"]
+    assert set(decision["shown"]) == {"proposal.md", "specs/top-words.md", "tasks.md", "CHALLENGE.md"}
+    assert asked.calls() == [
+        *("break_down-1.1", "challenge-1.1", "challenge-2.1", "challenge-3.1"),
+        *("propose-1.1", "revise-1.1", "revise-2.1", "specify-1.1"),
+    ]
+    shown = asked.run("status", CHANGE)
+    assert shown.out.splitlines()[-1] == f"Next: agentd answer {CHANGE} UD-1 fix"
+
+
+def test_asking_again_asks_the_same_question_and_calls_nobody(asked: Sandbox) -> None:
+    before = asked.calls()
+    assert asked.run("plan", CHANGE).code == 4
+    assert asked.run("resume", CHANGE).code == 4
+    assert len(asked.state()["user_decisions"]) == 1
+    assert asked.calls() == before
+
+
+def test_an_answer_refills_the_budget_it_was_asked_about(asked: Sandbox) -> None:
+    assert asked.run("answer", CHANGE, "UD-1", "fix").code == 0
+    assert asked.run("plan", CHANGE).code == 4
+    assert [call for call in asked.calls() if call.startswith("challenge")] == [f"challenge-{n}.1" for n in range(1, 7)]
+    assert [d["status"] for d in asked.state()["user_decisions"]] == ["answered", "pending"]
+
+
+@pytest.mark.parametrize(
+    ("value", "phase"), [("accept", "challenged"), ("3", "rejected"), ("Reject the proposal", "rejected")]
+)
+def test_an_answer_leads_where_the_table_says(asked: Sandbox, value: str, phase: str) -> None:
+    assert asked.run("answer", CHANGE, "UD-1", value, "--note", "because").code == 0
+    asked.run("plan", CHANGE)
+    state = asked.state()
+    assert state["phase"] == phase
+    (decision,) = state["user_decisions"]
+    assert (decision["status"], decision["note"]) == ("answered", "because")
+    assert decision["by"]
+    assert decision["resolved_at"] > decision["asked_at"]
+
+
+def test_only_an_offered_answer_to_an_open_decision_is_taken(asked: Sandbox) -> None:
+    for words in (("UD-1", "perhaps"), ("UD-2", "fix"), ("../UD-1", "fix"), ("UD-1", "")):
+        refused = asked.run("answer", CHANGE, *words, "--json")
+        assert (refused.code, refused.data["error"]) == (1, "BadAnswer")
+        assert refused.data["fix"]
+    assert not list(asked.folder().glob("answers/*"))
+
+
+def test_the_first_answer_wins_and_the_second_person_hears_of_it(asked: Sandbox) -> None:
+    assert asked.run("answer", CHANGE, "UD-1", "accept", env={"USER": "ada"}).code == 0
+    late = asked.run("answer", CHANGE, "UD-1", "reject", env={"USER": "bob"})
+    assert late.code == 1
+    assert "answered 'accept' by ada" in late.err
+    asked.run("plan", CHANGE)
+    assert asked.state()["phase"] == "challenged"
+    assert asked.state()["user_decisions"][0]["by"] == "ada"
+    assert "is answered already" in asked.run("answer", CHANGE, "UD-1", "reject").err
+
+
+def test_of_many_answers_at_once_exactly_one_is_kept(asked: Sandbox) -> None:
+    values = ["fix", "accept", "reject"] * 4
+    racing = [asked.begin("answer", CHANGE, "UD-1", value, env={"USER": f"u{n}"}) for n, value in enumerate(values)]
+    codes = [process.wait(60) for process in racing]
+    for process in racing:
+        process.communicate()
+    kept = json.loads((asked.folder() / "answers" / "UD-1.json").read_text())
+    winners = [value for value, code in zip(values, codes, strict=True) if code == 0]
+    assert set(winners) == {kept["value"]}
+
+
+def test_an_answer_is_void_when_what_was_shown_has_changed(asked: Sandbox) -> None:
+    asked.run("answer", CHANGE, "UD-1", "accept")
+    proposal = asked.folder() / "proposal.md"
+    proposal.write_text(proposal.read_text() + "\nand also delete the database\n")
+    again = asked.run("plan", CHANGE)
+    assert again.code == 4
+    assert "void" in again.out
+    state = asked.state()
+    assert state["phase"] == "proposed"
+    first, second = state["user_decisions"]
+    assert first["status"] == "cancelled"
+    assert "proposal.md changed" in first["resolution_reason"]
+    assert second["status"] == "pending"
+    asked.run("answer", CHANGE, second["decision_id"], "accept")
+    assert asked.run("plan", CHANGE).code == 0
+    assert asked.state()["phase"] == "challenged"
+
+
+def test_a_new_document_voids_an_answer_too(asked: Sandbox) -> None:
+    asked.run("answer", CHANGE, "UD-1", "accept")
+    (asked.folder() / "specs" / "backdoor.md").write_text("# Backdoor")
+    assert asked.run("plan", CHANGE).code == 4
+    assert asked.state()["phase"] == "proposed"
+
+
+def test_a_phase_set_by_hand_cancels_the_open_question(asked: Sandbox) -> None:
+    asked.edit_state("phase: proposed", "phase: challenged")
+    assert asked.run("impl", CHANGE).code == 0
+    (decision,) = asked.state()["user_decisions"]
+    assert decision["status"] == "cancelled"
+    assert "by hand" in decision["resolution_reason"]
+
+
+def test_an_answers_file_makes_a_run_unattended(sandbox: Sandbox, tmp_path: Path) -> None:
+    sandbox.script(challenge=[NO, NO, NO, NO, YES], revise=REVISE)
+    answers = tmp_path / "answers.yaml"
+    answers.write_text("steer: [fix]\n")
+    done = sandbox.plan("--answers", str(answers), "--json")
+    assert done.code == 0, done.err
+    assert done.data["phase"] == "challenged"
+    assert sandbox.state()["user_decisions"][0]["by"] == "answers.yaml"
+
+
+def test_an_answers_file_that_runs_out_leaves_the_question_open(sandbox: Sandbox, tmp_path: Path) -> None:
+    sandbox.script(challenge=NO, revise=REVISE)
+    answers = tmp_path / "answers.yaml"
+    answers.write_text("steer: [fix]\n")
+    done = sandbox.plan("--answers", str(answers), "--json")
+    assert done.code == 4
+    assert [d["decision_id"] for d in done.data["decisions"]] == ["UD-2"]
+
+
+@pytest.mark.parametrize("text", ["[1]", "steer: perhaps", "{", "\x00"])
+def test_a_bad_answers_file_is_refused_and_loses_nothing(asked: Sandbox, tmp_path: Path, text: str) -> None:
+    answers = tmp_path / "answers.yaml"
+    answers.write_text(text)
+    refused = asked.run("plan", CHANGE, "--answers", str(answers))
+    assert refused.code in (1, 2)
+    assert "Fix:" in refused.err
+    assert asked.state()["user_decisions"][0]["status"] == "pending"
+    assert asked.run("plan", CHANGE, "--answers", str(tmp_path / "nowhere")).code == 2
+
+
+def test_the_question_of_a_json_run_is_in_its_document(sandbox: Sandbox) -> None:
+    sandbox.script(challenge=NO, revise=REVISE)
+    stopped = sandbox.plan("--json")
+    assert stopped.code == 4
+    (question,) = stopped.data["decisions"]
+    assert set(question) >= {"decision_id", "question", "header", "options", "multiSelect"}
+
+
+def test_a_person_at_the_terminal_answers_with_keys(asked: Sandbox) -> None:
+    """A real pseudo-terminal: down once from the first option, then enter."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*AGENTD, "plan", CHANGE, IDEA],
+        cwd=asked.root,
+        env={**asked.env, "TERM": "xterm"},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+    )
+    os.close(theirs)
+    seen = b""
+    while b"What to do?" not in seen:
+        seen += os.read(ours, 4096)
+        if b"\x1b[6n" in seen:
+            os.write(ours, b"\x1b[1;1R")
+            seen = seen.replace(b"\x1b[6n", b"")
+    os.write(ours, b"\x1b[B\r")
+    wait_until(lambda: drained(ours) is None or process.poll() is not None)
+    assert process.wait(30) == 0
+    os.close(ours)
+    assert asked.state()["phase"] == "challenged"
+    assert asked.state()["user_decisions"][0]["answer"] == "accept"
+
+
+def drained(fd: int) -> bytes | None:
+    """What the terminal shows, or None at its end, so that the program never blocks on a full one."""
+    try:
+        return os.read(fd, 4096) or None
+    except OSError:
+        return None

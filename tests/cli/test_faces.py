@@ -1,0 +1,256 @@
+"""The command line as a tool: exit codes, one JSON document, fixes to paste, any folder, a light start."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agentd.app.demo import CHANGE
+from agentd.cli import COMMANDS
+from tests.sandbox import Sandbox
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_and_takes_json(sandbox: Sandbox, name: str) -> None:
+    shown = sandbox.run(name, "--help")
+    assert shown.code == 0
+    text = shown.out if name != "workflow" else sandbox.run(name, "list", "--help").out
+    assert "--json" in text
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("fly",),
+        ("plan",),
+        ("plan", "a", "b", "c"),
+        ("status", "--nope"),
+        ("workflow", "show"),
+        ("completions", "tcsh"),
+        ("resume", "x", "--steps", "0"),
+    ],
+)
+def test_words_that_are_off_exit_2_with_a_fix(sandbox: Sandbox, words: tuple[str, ...]) -> None:
+    told = sandbox.run(*words)
+    assert told.code == 2
+    assert told.err.startswith("Error: ")
+    assert "Fix:   agentd" in told.err
+    data = sandbox.run(*words, "--json").data
+    assert (data["ok"], data["exit"]) == (False, 2)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("status",),
+        ("list", "--all"),
+        ("log", CHANGE),
+        ("status", CHANGE),
+        ("workflow", "list"),
+        ("workflow", "show", "change"),
+        ("workflow", "check", "nowhere.yaml"),
+        ("plan", CHANGE),
+        ("impl", "nobody"),
+        ("completions", "bash"),
+        ("stop", CHANGE),
+        ("answer", CHANGE, "UD-1", "fix"),
+        ("resume", CHANGE),
+    ],
+)
+def test_json_is_exactly_one_document_whether_it_went_well_or_not(planned: Sandbox, words: tuple[str, ...]) -> None:
+    seen = planned.run(*words, "--json")
+    assert json.loads(seen.out)["exit"] == seen.code
+    assert json.loads(seen.out)["ok"] == (seen.code == 0)
+
+
+def test_commands_work_from_any_folder_below_the_root(planned: Sandbox) -> None:
+    assert planned.run("status", CHANGE, cwd=planned.root / "tally").code == 0
+    assert planned.run("impl", CHANGE, cwd=planned.root / "tests").code == 0
+    assert planned.state()["phase"] == "complete"
+
+
+def test_a_package_called_agentd_is_not_taken_for_a_project(tmp_path: Path) -> None:
+    package = tmp_path / "src" / "agentd"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (tmp_path / ".git").mkdir()
+    assert f"No runs in {tmp_path}." in Sandbox(tmp_path).run("status", cwd=package).out
+
+
+def test_status_without_any_run_says_how_to_begin(sandbox: Sandbox) -> None:
+    shown = sandbox.run("status")
+    assert shown.code == 0
+    assert shown.out.splitlines()[-1].startswith("Next: agentd plan ")
+
+
+def test_one_unreadable_run_hides_none_of_the_others(planned: Sandbox) -> None:
+    other = planned.folder("other")
+    other = planned.root / "agentd" / "changes" / "other"
+    other.mkdir()
+    (other / "STATE.yaml").write_text("{")
+    shown = planned.run("status")
+    assert shown.code == 1
+    assert f"change/{CHANGE}" in shown.out
+    assert "change/other" in shown.out
+    assert "unreadable" in shown.out
+
+
+def test_a_closed_gate_names_what_is_missing_and_opens_when_it_is_there(planned: Sandbox) -> None:
+    tasks = planned.folder() / "tasks.md"
+    text = tasks.read_text()
+    tasks.unlink()
+    closed = planned.run("impl", CHANGE, "--json")
+    assert (closed.code, closed.data["error"]) == (1, "GateClosed")
+    assert "tasks.md: it is missing" in closed.data["message"]
+    tasks.write_text("")
+    assert "tasks.md: it is empty" in planned.run("impl", CHANGE).err
+    tasks.write_text(text)
+    assert planned.run("impl", CHANGE).code == 0
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ({"fail": "error"}, "scripted"),
+        ({"fail": "exit", "code": 7}, "exit 7"),
+        ({"fail": "garbage"}, "scripted"),
+        ({"fail": "no-result"}, "without a result"),
+        ({"fail": "empty"}, "without a result"),
+        ({"fail": "crash"}, "exit -9"),
+        ({"outcome": "approved"}, "CHALLENGE.md: it is missing"),
+        ({"documents": {"CHALLENGE.md": "x"}, "say": "I would say it is approved"}, "states no outcome"),
+        ({"documents": {"CHALLENGE.md": "x"}, "say": "not approved", "outcome": "not approved"}, "which is none of"),
+        (
+            {"documents": {"CHALLENGE.md": "x"}, "say": '{"outcome": "approved"}\n{"outcome": "rejected"}'},
+            "different outcomes",
+        ),
+        ({"documents": {"CHALLENGE.md": "x"}, "say": '```\n{"outcome": "approved"}\n```'}, "states no outcome"),
+        ({"documents": {"CHALLENGE.md": ""}, "outcome": "approved"}, "CHALLENGE.md: it is empty"),
+    ],
+)
+def test_an_agent_that_did_not_do_its_work_approves_nothing(
+    sandbox: Sandbox, entry: dict[str, object], said: str
+) -> None:
+    sandbox.script(challenge=entry)
+    failed = sandbox.plan()
+    assert failed.code == 1, failed.out
+    assert said in failed.out
+    assert sandbox.state()["phase"] == "proposed"
+    assert sandbox.run("status", CHANGE, "--json").data["doing"] == "failed"
+    sandbox.script(challenge={"outcome": "approved", "documents": {"CHALLENGE.md": "fine"}})
+    assert sandbox.run("plan", CHANGE).code == 0
+    assert [call for call in sandbox.calls() if call.startswith("propose")] == ["propose-1.1"]
+
+
+def test_an_old_review_does_not_count_for_a_new_call(sandbox: Sandbox) -> None:
+    no = {"outcome": "needs_revision", "documents": {"CHALLENGE.md": "no"}}
+    sandbox.script(challenge=[no, {"outcome": "approved"}])
+    failed = sandbox.plan()
+    assert failed.code == 1
+    assert "not written by this step" in failed.out
+
+
+def test_red_tests_are_never_reviewed_whatever_the_agents_say(sandbox: Sandbox) -> None:
+    sandbox.script(resolve={"say": "all tests pass now"})
+    sandbox.plan()
+    stuck = sandbox.run("impl", CHANGE, "--json")
+    assert stuck.code == 4
+    assert sandbox.state()["phase"] == "implementing"
+    assert not any(call.startswith("review") for call in sandbox.calls())
+    assert json.loads((sandbox.folder() / "evidence.json").read_text())["status"] == "red"
+
+
+def test_tests_that_cannot_run_are_a_persons_decision_and_a_recorded_waiver(sandbox: Sandbox) -> None:
+    config = sandbox.root / "agentd" / "config.toml"
+    config.write_text(config.read_text().split("[evidence]")[0])
+    sandbox.plan()
+    asked = sandbox.run("impl", CHANGE, "--json")
+    assert asked.code == 4
+    assert "could not be run" in asked.data["decisions"][0]["question"]
+    sandbox.run("answer", CHANGE, "UD-1", "proceed")
+    assert sandbox.run("impl", CHANGE).code == 0
+    assert sandbox.state()["run"]["waived"] == ["evidence.json"]
+    assert sandbox.state()["phase"] == "complete"
+
+
+def test_a_missing_agent_is_named_with_a_fix(sandbox: Sandbox) -> None:
+    (sandbox.root / "agentd" / "config.toml").write_text('[roles]\nplanner = "nobody"\n')
+    told = sandbox.plan()
+    assert told.code == 1
+    assert "nobody" in told.err
+    assert "Fix:" in told.err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[workflow]\nplanning_iterations = -1\n", "workflow.planning_iterations = -1 is not allowed"),
+        ("[workflow]\nplanning_iterations = 'two'\n", "must be a whole number"),
+        ("roles = 3\n", "must be a section"),
+        ("[roles\n", "config.toml"),
+    ],
+)
+def test_a_bad_value_in_the_configuration_names_itself(sandbox: Sandbox, text: str, said: str) -> None:
+    (sandbox.root / "agentd" / "config.toml").write_text(text)
+    told = sandbox.run("status")
+    assert told.code == 1
+    assert said in told.err
+
+
+def test_an_unknown_key_is_a_warning_with_the_nearest_one(sandbox: Sandbox) -> None:
+    config = sandbox.root / "agentd" / "config.toml"
+    config.write_text(config.read_text() + "[workflow]\nplaning_iterations = 1\n[rolls]\n")
+    told = sandbox.run("status")
+    assert told.code == 0
+    assert "did you mean planning_iterations?" in told.err
+    assert "did you mean roles?" in told.err
+
+
+def test_a_closed_pipe_is_no_error(planned: Sandbox) -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m agentd log {CHANGE} | head -1",
+        shell=True,
+        cwd=planned.root,
+        env=planned.env,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("words", [["status"], ["--help"], ["list"]])
+def test_light_commands_import_nothing_heavy(planned: Sandbox, words: list[str]) -> None:
+    code = f"import sys\nfrom agentd.cli import cli\nfrom agentd.cli.ending import end\nend(cli, {words!r})\nprint(*sys.modules, file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=planned.root, env=planned.env, capture_output=True, text=True, check=True
+    )
+    heavy = {
+        "questionary",
+        "prompt_toolkit",
+        "psutil",
+        "rich",
+        "mcp",
+        "asyncio",
+        "concurrent.futures",
+        "importlib.metadata",
+    }
+    assert not heavy & set(done.stderr.split())
+
+
+def test_a_secret_in_what_an_agent_says_reaches_no_file(sandbox: Sandbox) -> None:
+    secret = "sk-ant-api03-" + "a1B2" * 12
+    sandbox.script(propose={"say": f"key {secret}", "lines": [secret], "documents": {"proposal.md": "x"}})
+    sandbox.run("plan", CHANGE, "x", env={"MY_SERVICE_TOKEN": "hunter2hunter2"})
+    sandbox.script(challenge={"say": "hunter2hunter2", "outcome": "rejected", "documents": {"CHALLENGE.md": "x"}})
+    sandbox.run("plan", CHANGE, env={"MY_SERVICE_TOKEN": "hunter2hunter2"})
+    for path in sandbox.folder().rglob("*"):
+        if path.is_file():
+            assert secret not in path.read_text(), path
+            assert "hunter2hunter2" not in path.read_text(), path
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completions_are_printed(sandbox: Sandbox, shell: str) -> None:
+    assert "_AGENTD_COMPLETE" in sandbox.run("completions", shell).out

@@ -1,0 +1,50 @@
+"""What every test runs under: how Hypothesis looks for examples, how far the crash suite goes, no skipping on CI."""
+
+import os
+from collections.abc import Generator
+
+import pytest
+from hypothesis import settings
+
+ON_CI = os.environ.get("CI", "").lower() not in ("", "0", "false")
+
+settings.register_profile("default", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("ci" if ON_CI else "default")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--crash",
+        choices=("sample", "all"),
+        default="sample",
+        help="kill the program at a sample of its durable writes, or at all of them",
+    )
+
+
+def refuse_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
+    """A test that did not run proved nothing, and on CI nobody would notice."""
+    expected = getattr(report, "wasxfail", None)
+    if not report.skipped and expected is None:
+        return
+    why = report.longrepr[2] if isinstance(report.longrepr, tuple) else expected
+    report.outcome = "failed"
+    report.longrepr = f"{report.nodeid} may not be skipped or expected to fail on CI: {why or 'no reason given'}"
+    if expected is not None:
+        del report.wasxfail
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if ON_CI:
+        refuse_skip(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    if ON_CI:
+        refuse_skip(report)
+    return report

@@ -1,0 +1,288 @@
+"""Items by depth, and items at work: as soon as they may, never too many at once, never one after a failure it needs."""
+
+import itertools
+import threading
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentd.engine.decide import Stop, Why
+from agentd.engine.waves import Item, ready, waves, work_through
+from agentd.errors import AgentdError
+
+DONE = Stop("finished", "done")
+PATIENCE = 10
+DIAMOND = (Item("a"), Item("b", ("a",)), Item("c", ("a",)), Item("d", ("b", "c")))
+
+
+class Log:
+    """What started and finished, in order, and how many were at work at the same time."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.lines: list[str] = []
+        self.running = self.most = 0
+
+    def begin(self, item: Item) -> None:
+        with self.lock:
+            self.lines.append(f"begin {item.id}")
+            self.running += 1
+            self.most = max(self.most, self.running)
+
+    def end(self, item: Item) -> None:
+        with self.lock:
+            self.lines.append(f"end {item.id}")
+            self.running -= 1
+
+    @property
+    def begun(self) -> list[str]:
+        return [line.removeprefix("begin ") for line in self.lines if line.startswith("begin ")]
+
+    def work(self, item: Item) -> Stop:
+        self.begin(item)
+        self.end(item)
+        return DONE
+
+
+def never() -> bool:
+    return False
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> tuple[Item, ...]:
+    """Any acyclic graph of up to ten items, listed in any order."""
+    ids = [f"t{number}" for number in range(draw(st.integers(0, 10)))]
+    items = [
+        Item(name, tuple(draw(st.lists(st.sampled_from(ids[:place]), unique=True, max_size=3))) if place else ())
+        for place, name in enumerate(ids)
+    ]
+    return tuple(draw(st.permutations(items)))
+
+
+def after(items: Sequence[Item], names: set[str]) -> set[str]:
+    """Everything that depends on one of these, over however many others."""
+    found: set[str] = set()
+    while grown := {item.id for item in items if (found | names) & set(item.depends)} - found:
+        found |= grown
+    return found
+
+
+def test_a_wave_is_everything_of_one_depth() -> None:
+    assert waves(DIAMOND) == (("a",), ("b", "c"), ("d",))
+
+
+def test_a_wave_keeps_the_order_in_which_its_items_are_listed() -> None:
+    assert waves([Item("z"), Item("m", ("z",)), Item("b", ("z",)), Item("a")]) == (("z", "a"), ("m", "b"))
+
+
+def test_nothing_has_no_waves() -> None:
+    assert waves([]) == ()
+
+
+def test_a_dependency_named_twice_is_one_dependency() -> None:
+    assert waves([Item("a"), Item("b", ("a", "a"))]) == (("a",), ("b",))
+
+
+def test_an_unknown_dependency_is_refused_by_name() -> None:
+    with pytest.raises(AgentdError, match=r"^b depends on x, which does not exist\.$"):
+        waves([Item("a"), Item("b", ("a", "x"))])
+
+
+def test_an_item_listed_twice_is_refused_by_name() -> None:
+    with pytest.raises(AgentdError, match=r"^b is listed twice\.$"):
+        waves([Item("a"), Item("b"), Item("b", ("a",))])
+
+
+@pytest.mark.parametrize(
+    ("items", "ring"),
+    [
+        ([Item("a", ("b",)), Item("b", ("a",))], "a → b → a"),
+        ([Item("data.1", ("logic.1",)), Item("logic.1", ("data.1",))], "data.1 → logic.1 → data.1"),
+        ([Item("a", ("b",)), Item("b", ("c",)), Item("c", ("a",)), Item("d")], "a → b → c → a"),
+        ([Item("a", ("a",))], "a → a"),
+    ],
+)
+def test_a_circle_is_shown_in_the_direction_of_its_dependencies(items: list[Item], ring: str) -> None:
+    with pytest.raises(AgentdError) as error:
+        waves(items)
+    assert error.value.message == f"Circular dependency detected: {ring}"
+
+
+def test_nothing_is_started_when_the_items_make_no_sense() -> None:
+    log = Log()
+    with pytest.raises(AgentdError, match="Circular"):
+        work_through([Item("a"), Item("b", ("b",))], log.work, "done", 2, never)
+    assert log.lines == []
+
+
+def test_what_may_start_is_listed_in_order_and_only_once() -> None:
+    items = (Item("c"), Item("b", ("a",)), Item("a"), Item("d", ("a", "c")))
+    assert [item.id for item in ready(items, set(), set())] == ["c", "a"]
+    assert [item.id for item in ready(items, {"a"}, {"a", "c"})] == ["b"]
+    assert [item.id for item in ready(items, {"a", "c"}, {"a", "c", "b"})] == ["d"]
+
+
+def test_an_item_starts_when_its_own_dependencies_are_done_though_their_wave_is_not() -> None:
+    early = threading.Event()
+
+    def work(item: Item) -> Stop:
+        if item.id == "slow":
+            assert early.wait(PATIENCE), "nothing of the next wave was started"
+        if item.id == "next":
+            early.set()
+        return DONE
+
+    items = (Item("quick"), Item("slow"), Item("next", ("quick",)))
+    assert waves(items)[0] == ("quick", "slow")
+    assert work_through(items, work, "done", 2, never) == dict.fromkeys(("quick", "slow", "next"), DONE)
+
+
+@pytest.mark.parametrize("bound", [1, 2, 3])
+def test_exactly_as_many_as_allowed_work_at_once(bound: int) -> None:
+    log, full = Log(), threading.Barrier(bound)
+
+    def work(item: Item) -> Stop:
+        log.begin(item)
+        full.wait(PATIENCE)  # passes only when `bound` items are here together
+        log.end(item)
+        return DONE
+
+    stops = work_through([Item(f"t{number}") for number in range(2 * bound)], work, "done", bound, never)
+    assert len(stops) == 2 * bound
+    assert log.most == bound
+
+
+@pytest.mark.parametrize("bound", [0, -1])
+def test_a_bound_below_one_still_works_one_by_one(bound: int) -> None:
+    log = Log()
+    assert set(work_through(DIAMOND, log.work, "done", bound, never)) == {"a", "b", "c", "d"}
+    assert log.most == 1
+
+
+def test_nothing_to_do_is_done_at_once() -> None:
+    assert work_through((), Log().work, "done", 2, never) == {}
+
+
+@pytest.mark.parametrize("why", ["failed", "blocked", "waiting", "stopped", "paused", "elsewhere"])
+def test_an_item_that_did_not_finish_holds_up_only_what_depends_on_it(why: Why) -> None:
+    items = (Item("a"), Item("b", ("a",)), Item("c", ("b",)), Item("x"), Item("y", ("x",)), Item("z", ("y", "b")))
+    stops = work_through(items, lambda item: Stop(why, "done") if item.id == "a" else DONE, "done", 2, never)
+    assert stops == {"a": Stop(why, "done"), "x": DONE, "y": DONE}
+
+
+def test_an_item_that_finished_with_another_word_holds_up_what_depends_on_it() -> None:
+    stops = work_through(
+        DIAMOND, lambda item: Stop("finished", "skipped" if item.id == "b" else "done"), "done", 2, never
+    )
+    assert {name: stop.note for name, stop in stops.items()} == {"a": "done", "b": "skipped", "c": "done"}
+
+
+class Trouble(Exception):
+    """Says when somebody looked whether there is trouble, which is after its item was seen to be over."""
+
+    def __init__(self, name: str) -> None:
+        self.seen = threading.Event()
+        super().__init__(name)
+
+    def __bool__(self) -> bool:
+        self.seen.set()
+        return True
+
+
+def test_an_exception_is_raised_only_when_the_others_are_over() -> None:
+    log, trouble = Log(), Trouble("a")
+
+    def work(item: Item) -> Stop:
+        log.begin(item)
+        if item.id == "a":
+            raise trouble
+        assert trouble.seen.wait(PATIENCE)
+        log.end(item)
+        return DONE
+
+    with pytest.raises(Trouble):
+        work_through([Item("a"), Item("b"), Item("c")], work, "done", 2, never)
+    assert log.lines[-1] == "end b"
+    assert sorted(log.begun) == ["a", "b"], "nothing new starts after an exception"
+
+
+def test_the_first_of_two_exceptions_is_raised() -> None:
+    first, second = Trouble("first"), Trouble("second")
+
+    def work(item: Item) -> Stop:
+        if item.id == "a":
+            raise first
+        assert first.seen.wait(PATIENCE)
+        raise second
+
+    with pytest.raises(Trouble) as error:
+        work_through([Item("a"), Item("b")], work, "done", 2, never)
+    assert error.value is first
+
+
+def test_nothing_new_starts_while_stopping_but_what_is_under_way_finishes() -> None:
+    log, both = Log(), threading.Barrier(2)
+
+    def work(item: Item) -> Stop:
+        log.begin(item)
+        both.wait(PATIENCE)
+        log.end(item)
+        return DONE
+
+    items = [Item("a"), Item("b"), Item("c"), Item("d", ("a",))]
+    stops = work_through(items, work, "done", 2, lambda: bool(log.begun))
+    assert stops == {"a": DONE, "b": DONE}
+
+
+def test_nothing_starts_when_already_stopping() -> None:
+    assert work_through(DIAMOND, Log().work, "done", 2, lambda: True) == {}
+
+
+@given(graphs())
+def test_the_depth_of_an_item_is_one_more_than_the_deepest_it_depends_on(items: tuple[Item, ...]) -> None:
+    found = waves(items)
+    depth = {name: number for number, wave in enumerate(found, 1) for name in wave}
+    assert sorted(depth) == sorted(item.id for item in items)
+    assert sum(len(wave) for wave in found) == len(items)
+    for item in items:
+        assert depth[item.id] == 1 + max((depth[other] for other in item.depends), default=0)
+
+
+@given(graphs().filter(bool), st.data())
+def test_every_circle_is_found_and_is_one(items: tuple[Item, ...], data: st.DataObject) -> None:
+    target = data.draw(st.sampled_from(items))
+    below = [item for item in items if target.id == item.id or item.id in after(items, {target.id})]
+    closing = data.draw(st.sampled_from(below))
+    ringed = [Item(i.id, (*i.depends, closing.id)) if i == target else i for i in items]
+    with pytest.raises(AgentdError) as error:
+        waves(ringed)
+    head, _, text = error.value.message.partition(": ")
+    ring = text.split(" → ")
+    depends = {item.id: item.depends for item in ringed}
+    assert head == "Circular dependency detected"
+    assert ring[0] == ring[-1]
+    assert len(ring) > 1
+    assert all(right in depends[left] for left, right in itertools.pairwise(ring))
+
+
+@given(graphs(), st.integers(1, 4), st.data())
+def test_every_order_respects_dependencies_and_starts_all_that_can(
+    items: tuple[Item, ...], bound: int, data: st.DataObject
+) -> None:
+    log = Log()
+    failing = data.draw(st.sets(st.sampled_from([item.id for item in items]))) if items else set()
+
+    def work(item: Item) -> Stop:
+        log.work(item)
+        return Stop("failed") if item.id in failing else DONE
+
+    stops = work_through(items, work, "done", bound, never)
+    assert set(stops) == {item.id for item in items} - after(items, failing)
+    assert sorted(log.begun) == sorted(stops), "each once"
+    assert log.most <= bound
+    for item in items:
+        if item.id in stops:
+            begun = log.lines.index(f"begin {item.id}")
+            assert all(log.lines.index(f"end {other}") < begun for other in item.depends)

@@ -1,0 +1,137 @@
+"""A real repository in a temporary folder and the real program run in it: what tests of the faces share."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from agentd.app.demo import CHANGE, IDEA, make_repository
+from agentd.state import yamltext
+
+AGENTD = (sys.executable, "-m", "agentd")
+
+
+@dataclass(frozen=True)
+class Ran:
+    """One call of the program."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The one JSON document on stdout."""
+        found: dict[str, Any] = json.loads(self.out)
+        return found
+
+
+class Sandbox:
+    """A repository with scripted agents; `run` calls the program in it, as a person would."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.env = {name: value for name, value in os.environ.items() if not name.startswith("AGENTD_")}
+        self.env |= {"XDG_CONFIG_HOME": str(root.parent / "no-config"), "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def run(self, *words: str, env: dict[str, str] | None = None, cwd: Path | None = None) -> Ran:
+        done = subprocess.run(
+            [*AGENTD, *words],
+            cwd=cwd or self.root,
+            env={**self.env, **(env or {})},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        return Ran(done.returncode, done.stdout, done.stderr)
+
+    def begin(self, *words: str, env: dict[str, str] | None = None) -> subprocess.Popen[str]:
+        """The program in the background."""
+        return subprocess.Popen(
+            [*AGENTD, *words],
+            cwd=self.root,
+            env={**self.env, **(env or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def folder(self, change: str = CHANGE) -> Path:
+        found = self.root / "agentd" / "changes" / change
+        return found if found.exists() else self.root / "agentd" / "archive" / change
+
+    def state_file(self, change: str = CHANGE) -> Path:
+        return self.folder(change) / "STATE.yaml"
+
+    def state(self, change: str = CHANGE) -> dict[str, Any]:
+        return yamltext.parse_bytes(self.state_file(change).read_bytes(), "STATE.yaml").data
+
+    def edit_state(self, old: str, new: str, change: str = CHANGE) -> None:
+        """A person's hand edit; what is to be replaced must be there."""
+        path = self.state_file(change)
+        text = path.read_text(encoding="utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    def script(self, **steps: Any) -> None:
+        """Change what the scripted agents do at these steps."""
+        path = self.root / "agentd" / "demo.yaml"
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        path.write_text(yaml.safe_dump({**data, **steps}, allow_unicode=True), encoding="utf-8")
+
+    def own_workflow(self, name: str, text: str) -> None:
+        folder = self.root / "agentd" / "workflows"
+        folder.mkdir(exist_ok=True)
+        (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
+
+    def plan(self, *words: str) -> Ran:
+        return self.run("plan", CHANGE, IDEA, *words)
+
+    def calls(self, folder: Path | None = None) -> list[str]:
+        """Every agent call that was ever begun, by name."""
+        return sorted(path.stem for path in ((folder or self.folder()) / "calls").glob("*.jsonl"))
+
+    def events(self, folder: Path | None = None) -> list[dict[str, Any]]:
+        lines = ((folder or self.folder()) / "journal.jsonl").read_text(encoding="utf-8").splitlines()
+        return [json.loads(line) for line in lines]
+
+
+def make_sandbox(folder: Path) -> Sandbox:
+    return Sandbox(make_repository(folder / "repo"))
+
+
+def wait_until(true: Callable[[], object], seconds: float = 30.0) -> None:
+    """Wait for a condition, not for a time."""
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.01)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that is dead but not yet waited for does not."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return True
+
+
+def kill(process: subprocess.Popen[str], number: int = signal.SIGKILL) -> int:
+    """Send a signal and wait for the end."""
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    return process.returncode

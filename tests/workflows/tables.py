@@ -1,0 +1,36 @@
+"""The built-in tables as a run sees them, with numbers for their named limits, and a short way to write a small one."""
+
+from functools import cache
+from textwrap import dedent
+
+from agentd.model.workflow import Workflow
+from agentd.workflows.check import find_problems
+from agentd.workflows.load import BUILT_IN, parse, read_built_in, with_limits
+
+LIMITS = {
+    "planning_iterations": 2,
+    "implementation_iterations": 2,
+    "review_retries": 3,
+    "phase_retries": 3,
+    "stage_restarts": 3,
+    "task_retries": 2,
+}
+
+
+@cache
+def built_in(name: str) -> Workflow:
+    return with_limits(read_built_in(name), LIMITS)
+
+
+def built_ins() -> dict[str, Workflow]:
+    return {name: built_in(name) for name in BUILT_IN}
+
+
+def table(text: str, header: str = "name: small\nstarts: {full: first}\n") -> Workflow:
+    """A small table: the steps alone, under a header that starts at `first`."""
+    steps = "\n".join(f"  {line}" for line in dedent(text).strip().splitlines())
+    return parse(f"{header}steps:\n{steps}\n", "small.yaml")
+
+
+def problems(workflow: Workflow) -> list[str]:
+    return [what for _, what in find_problems(workflow, built_ins(), None)]
