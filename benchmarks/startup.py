@@ -50,7 +50,9 @@ def prepare(folder: Path) -> None:
 
 
 def environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if not name.startswith("AGENTD_")}
+    """The caller's, but with bytecode kept from the first run on, as an installed package has it."""
+    unwanted = ("AGENTD_", "PYTHONDONTWRITEBYTECODE")
+    return {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ _NAMES = {
     "start": ("agentd.app.commands", "start"),
     "resume": ("agentd.app.commands", "resume"),
     "answer": ("agentd.app.commands", "answer"),
-    "status": ("agentd.app.commands", "status"),
+    "status": ("agentd.app.looking", "status"),
     "Project": ("agentd.app.project", "Project"),
     "Report": ("agentd.app.report", "Report"),
     "Workflow": ("agentd.model.workflow", "Workflow"),

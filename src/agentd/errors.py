@@ -108,7 +108,9 @@ class UsageError(AgentdError):
 
 
 class Interrupted(BaseException):
-    """A signal ended the command; the same command goes on where it stopped."""
+    """A signal ended the command; `again` goes on where it stopped."""
+
+    again = "the same command"
 
     def __init__(self, signal: int) -> None:
         self.signal = signal

@@ -214,3 +214,84 @@ def test_a_new_text_says_the_same_to_every_reader(data: dict[str, Any]) -> None:
 def test_both_parsers_cut_a_text_into_the_same_pieces(data: dict[str, Any], seed: int) -> None:
     text = Writer(seed).document(data).removeprefix("\ufeff")
     assert repr(read(text, "f", yaml.SafeLoader)) == repr(read(text, "f"))
+
+
+ODD = """\
+%YAML 1.1
+---   # top
+plain: words that
+  go on and
+  # not here
+'single': 'it''s
+
+  folded'   # after single
+"double" : "a \\
+  b"# close
+folded: >-   # header
+   one
+   two
+
+
+   three
+flow: {a: [1,  # inside
+    2], "b":3,
+   c}   # after flow
+empty:      # nothing
+tab:\tx\t# tabbed
+deep:
+      - - 1   # one
+        -   # nested
+            x: 1
+            # under x
+
+            y: |2
+               indented
+      # between
+      -
+      - k: v
+        # about l
+        l:
+        - 1
+        - 2
+          # under 2
+     # odd
+   # trail of deep
+
+# about keep
+keep: |+
+  kept
+
+
+last: [  ]
+...
+# after the end
+"""
+
+
+def paths(data: Any, path: Path = ()) -> list[Path]:
+    items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    return [way for key, value in items for way in [(*path, key), *paths(value, (*path, key))]]
+
+
+def test_every_single_edit_of_an_odd_text_says_what_it_should() -> None:
+    for text in (ODD, ODD.replace("\n", "\r\n"), ODD.replace("...\n# after the end\n", "")[:-1]):
+        document = parse(text, "f")
+        edits = 0
+        for *way, key in paths(document.data):
+            for value in (None, 5, "a\nb\n", {"x": {"y": "l1\nl2"}}, [["z"], []], {}, []):
+                new = copy.deepcopy(document.data)
+                at(new, tuple(way))[key] = value
+                assert parse(document.updated(new).text, "f").data == new
+            for more in ({"x": 1}, {"x": "l1\nl2\n", "y": []}):
+                new = copy.deepcopy(document.data)
+                place = at(new, (*way, key))
+                if isinstance(place, dict | list):
+                    place.update(more) if isinstance(place, dict) else place.extend([more, "end"])
+                    assert parse(document.updated(new).text, "f").data == new
+            new = copy.deepcopy(document.data)
+            del at(new, tuple(way))[key]
+            after = document.updated(new)
+            assert parse(after.text, "f").data == new
+            assert after.updated(document.data).data == document.data
+            edits += 1
+        assert edits > 20

@@ -69,7 +69,10 @@ def test_an_unsound_table_is_refused_with_the_step_named(steps: str, problem: st
         ("starts: {}", "a workflow needs a start"),
         ("starts: {full: first}\ncommands: {go: [c]}", "command 'go' works in phase 'c', which no step has"),
         ("starts: {full: first}\ndefaults: {done: over}", "defaults: 'done' is not one of failed, interrupted"),
-        ("starts: {full: first}\ndefaults: {failed: ovre}", "step 'first': 'failed' leads to 'ovre', which is not a step"),
+        (
+            "starts: {full: first}\ndefaults: {failed: ovre}",
+            "step 'first': 'failed' leads to 'ovre', which is not a step",
+        ),
         ("starts: {full: first}\ndefaults: {failed: '@again'}", "step 'first': the loop first → first has neither"),
         ("starts: {full: first}\ndefaults: {failed: {to: over, rewind: true}}", "the rewind on 'failed' needs at_most"),
     ],
@@ -80,7 +83,9 @@ def test_an_unsound_header_is_refused(header: str, problem: str) -> None:
 
 
 def test_a_table_without_steps_is_refused() -> None:
-    assert "a workflow needs at least one step" in problems(parse("name: a\nstarts: {full: b}\nsteps: {}\n", "small.yaml"))
+    assert "a workflow needs at least one step" in problems(
+        parse("name: a\nstarts: {full: b}\nsteps: {}\n", "small.yaml")
+    )
 
 
 def test_a_question_that_only_leads_back_to_one_of_its_askers_can_never_end() -> None:
@@ -144,7 +149,9 @@ def test_a_table_may_use_only_names_that_can_be_performed() -> None:
     known = Known(checks=["w", "n"], actions=["x"], sources=["parts"])
     found = {}
     for when, needs, do in (("w", "n", "x"), ("v", "n", "x"), ("w", "m", "x"), ("w", "n", "y")):
-        workflow = table(f"first: {{phase: a, when: [{when}], needs: [{needs}], do: {do}, next: {{done: over}}}}\n{OVER}")
+        workflow = table(
+            f"first: {{phase: a, when: [{when}], needs: [{needs}], do: {do}, next: {{done: over}}}}\n{OVER}"
+        )
         found[when, needs, do] = [what for _, what in find_problems(workflow, {}, known)]
     assert found == {
         ("w", "n", "x"): [],
@@ -182,7 +189,9 @@ def test_a_built_in_loop_without_its_limit_is_refused() -> None:
             tried += 1
             free = {word: replace(edge, at_most=None, then=None), "otherwise": Edge(edge.then)}
             found = problems(changed(workflow, step, next={**step.next, **free}))
-            reason = f"the rewind on '{word}' needs at_most" if edge.rewind else "has neither at_most nor a person in it"
+            reason = (
+                f"the rewind on '{word}' needs at_most" if edge.rewind else "has neither at_most nor a person in it"
+            )
             assert any(step.name in what and reason in what for what in found), f"{workflow.name}: {step.name}.{word}"
     assert tried > 60
 
@@ -213,7 +222,9 @@ def test_a_built_in_gate_that_nobody_can_open_is_refused() -> None:
                     continue
                 tried += 1
                 idle = {name: replace(other, produces=()) if makes(other, need) else other for name, other in workflow.steps.items()}  # fmt: skip
-                assert f"step '{step.name}' needs {need}, which no step produces" in problems(replace(workflow, steps=idle))
+                assert f"step '{step.name}' needs {need}, which no step produces" in problems(
+                    replace(workflow, steps=idle)
+                )
     assert tried > 30
 
 

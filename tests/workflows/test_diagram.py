@@ -81,11 +81,13 @@ def test_several_starts_carry_their_names() -> None:
 
 
 def test_steps_named_like_words_of_mermaid_are_drawn_under_other_names() -> None:
-    text = draw(table("""
+    text = draw(
+        table("""
         first: {phase: note, do: x, next: {done: state}}
         state: {phase: class, do: x, next: {done: default}}
         default: {phase: class, end: over}
-    """))
+    """)
+    )
     words = re.findall(r"(?: as |^ {4}| --> )(\w+)", text, re.MULTILINE)
     assert {word for word in words if word != "state"} == {
         "phase_note", "phase_class", "step_first", "step_state", "step_default",

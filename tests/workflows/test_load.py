@@ -117,13 +117,29 @@ def test_characters_yaml_does_not_allow_are_refused() -> None:
     [
         # keys
         ("about:", "abuot:", "mine.yaml:2: unknown key 'abuot' in a workflow (did you mean 'about'?)"),
-        ("    agent: writer", "    agnet: writer", "mine.yaml:10: step 'write': unknown key 'agnet' in a step (did you mean"),
+        (
+            "    agent: writer",
+            "    agnet: writer",
+            "mine.yaml:10: step 'write': unknown key 'agnet' in a step (did you mean",
+        ),
         ("at_most: rounds", "at_least: rounds", "mine.yaml:20: step 'check': unknown key 'at_least' in an edge"),
-        ("    tools: [read_file]", "    if: x > 1", "mine.yaml:12: step 'write': unknown key 'if' in a step (known: phase,"),
+        (
+            "    tools: [read_file]",
+            "    if: x > 1",
+            "mine.yaml:12: step 'write': unknown key 'if' in a step (known: phase,",
+        ),
         # kinds and phases
-        ("    agent: writer", "    agent: writer\n    do: x", "mine.yaml:7: step 'write': a step has exactly one of agent, ask,"),
+        (
+            "    agent: writer",
+            "    agent: writer\n    do: x",
+            "mine.yaml:7: step 'write': a step has exactly one of agent, ask,",
+        ),
         ("    agent: writer", "    agent: writer\n    do: x", "it has agent and do"),
-        ("    agent: writer\n", "", "mine.yaml:7: step 'write': a step has exactly one of agent, ask, do, each, end; it has none"),
+        (
+            "    agent: writer\n",
+            "",
+            "mine.yaml:7: step 'write': a step has exactly one of agent, ask, do, each, end; it has none",
+        ),
         ("    phase: draft\n    when", "    when", "mine.yaml:7: step 'write': a step needs a phase"),
         # doubles
         ("  over: {", "  write: {", "mine.yaml:22: 'write' stands twice in steps"),
@@ -140,13 +156,21 @@ def test_characters_yaml_does_not_allow_are_refused() -> None:
         ('{failed: {to: "@again", ', "{failed: {", "mine.yaml:5: step 'defaults': an edge needs 'to'"),
         # shapes
         ("produces: [text.md]", "produces: text.md", "mine.yaml:11: step 'write': produces must be a list"),
-        ("produces: [text.md]", "produces: [[text.md]]", "mine.yaml:11: step 'write': an entry of produces must be a word"),
+        (
+            "produces: [text.md]",
+            "produces: [[text.md]]",
+            "mine.yaml:11: step 'write': an entry of produces must be a word",
+        ),
         ("next: {done: check}", "next: check", "mine.yaml:13: step 'write': next must be a mapping"),
         ("agent: writer", "agent: {role: writer}", "mine.yaml:10: step 'write': agent must be a word"),
         ("phase: draft\n    when", "phase: ''\n    when", "mine.yaml:8: step 'write': phase must be a word"),
         ("starts: {full: write, quick: check}", "starts: write", "mine.yaml:3: starts must be a mapping"),
         ("commands: {go: [draft]}", "commands: {go: draft}", "mine.yaml:4: a command's phases must be a list"),
-        ("  over: {phase: finished, end: over}", "  over: [end]", "mine.yaml:22: step 'over': a step must be a mapping"),
+        (
+            "  over: {phase: finished, end: over}",
+            "  over: [end]",
+            "mine.yaml:22: step 'over': a step must be a mapping",
+        ),
         ("name: mine\n", "", "mine.yaml:1: a workflow needs 'name'"),
         ("starts: {full: write, quick: check}\n", "", "mine.yaml:1: a workflow needs 'starts'"),
     ],

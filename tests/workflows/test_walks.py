@@ -38,7 +38,9 @@ def check_that_it_ends(workflow: Workflow, mode: str, seed: int) -> None:
     seen = moments(workflow, mode, seed)
     assert max(moment.alone for moment in seen) <= longest_alone(workflow)
     last = seen[-1].action
-    assert last == Stop("finished", workflow.steps[seen[-1].run.step].what) or (isinstance(last, Do) and last.step.kind == "ask")
+    assert last == Stop("finished", workflow.steps[seen[-1].run.step].what) or (
+        isinstance(last, Do) and last.step.kind == "ask"
+    )
 
 
 def check_that_gates_hold(workflow: Workflow, mode: str, seed: int) -> None:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from random import Random
+from typing import Any
 
 from agentd.engine.advance import advance, begin, cleared, renew, start
 from agentd.engine.decide import Do, Skip, Stop, decide, names
@@ -28,9 +29,9 @@ class Moment:
 
 def reload(run: Run) -> Run:
     """The run as it comes back from a file."""
-    data = json.loads(json.dumps(asdict(run)))
-    intent = Intent(**data.pop("intent")) if data["intent"] else data.pop("intent")
-    return Run(**{key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}, intent=intent)
+    data: dict[str, Any] = json.loads(json.dumps(asdict(run)))
+    intent = Intent(**data["intent"]) if data["intent"] else None
+    return Run(**{**data, "intent": intent, "waived": tuple(data["waived"]), "clear": tuple(data["clear"])})
 
 
 def words(workflow: Workflow, step: Step) -> list[str]:
@@ -55,7 +56,8 @@ def stubborn(random: Random) -> Adversary:
         back = {
             word: order.index(there.step)
             for word, there in after.items()
-            if workflow.steps[there.step].kind not in ("ask", "end") and not (careful and _is_spent(workflow, run, word))
+            if workflow.steps[there.step].kind not in ("ask", "end")
+            and not (careful and _is_spent(workflow, run, word))
         }
         if step.kind == "ask" or random.random() < noise:
             return random.choice(list(after))
@@ -84,26 +86,27 @@ def longest_alone(workflow: Workflow) -> int:
 def walk(
     workflow: Workflow, mode: str, choose: Adversary, random: Random, answers: int = 6, doubt: float = 0.0
 ) -> Iterator[Moment]:
-    """From the start to an end, or to the question after the last answer. Facts fail with probability `doubt`."""
+    """From the start to an end, or to the question after the last answer. What gates need fails with probability `doubt`."""
     run, alone, asker, waived = start(workflow, "walk", mode), 0, "", frozenset[str]()
+    most, idle = longest_alone(workflow), random.choice((0.0, 0.4, 1.0))
     while True:
         step = workflow.steps[run.step]
-        facts = {name: "made up" if random.random() < doubt else "" for name in names(step, run)}
+        likely = {**dict.fromkeys(step.when, idle), **dict.fromkeys(step.needs, doubt)}
+        facts = {name: "made up" if random.random() < likely[name] else "" for name in names(step, run)}
         action = decide(workflow, run, facts)
         yield Moment(run, facts, action, alone, waived)
         run = cleared(run)
-        if isinstance(action, Stop) and action.why == "finished" or alone > longest_alone(workflow):
+        if (isinstance(action, Stop) and action.why == "finished") or alone > most:
             return
         if isinstance(action, Stop):
-            alone += 1  # the gate stays closed until the facts change, which is no answer
-            doubt /= 2
+            doubt /= 2  # a closed gate opens when the facts change
             continue
-        if step.kind == "ask":
+        if step.kind == "ask" and isinstance(action, Do):
             if answers == 0:
                 return
             answers, alone = answers - 1, 0
         else:
-            asker, alone = step.name, alone + 1
+            asker, alone = step.name if step.kind != "ask" else asker, alone + 1
         if isinstance(action, Do) and step.kind != "ask":
             run = begin(renew(run, step), Intent(f"call-{alone}", "now"))
             waived -= {*step.produces}
@@ -124,7 +127,12 @@ def _waived(workflow: Workflow, run: Run, word: str, asker: str, waived: frozens
     if edge.rewind:
         origin = workflow.steps[asker or step.name]
         back = workflow.phases.index(workflow.steps[workflow.resolve(origin, edge.to)].phase)
-        waived -= {name for other in workflow.steps.values() if other.phase in workflow.phases[back:] for name in other.produces}
+        waived -= {
+            name
+            for other in workflow.steps.values()
+            if other.phase in workflow.phases[back:]
+            for name in other.produces
+        }
     return waived
 
 

@@ -1,10 +1,7 @@
-"""What a face can ask for: start, go on, answer, stop, look. Each takes the project and returns values, printing nothing."""
+"""What a face can ask for: start, go on, answer, stop. Each takes the project and returns values, printing nothing."""
 
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
 
 from agentd.app import asking
 from agentd.app.project import Project
@@ -17,14 +14,13 @@ from agentd.errors import (
     BadAnswer,
     ChangeNotComplete,
     ChangeNotReady,
-    Corrupt,
     GateClosed,
     MissingDescription,
     Rejected,
     UsageError,
 )
 from agentd.model.decision import Answer, Decision
-from agentd.state import answers, durable, journal, lock
+from agentd.state import answers, durable, lock
 from agentd.state.layout import Place
 from agentd.state.store import new_state
 
@@ -81,7 +77,13 @@ def run(project: Project, workflow: str, description: str, name: str = "", mode:
 
 
 def start(
-    project: Project, workflow_name: str, name: str, description: str, mode: str = "", command: str = ""
+    project: Project,
+    workflow_name: str,
+    name: str,
+    description: str,
+    mode: str = "",
+    command: str = "",
+    steps: int | None = None,
 ) -> Report:
     """A new run: its folder, its lock, its first save; then it goes on like any other."""
     workflow = project.workflow(workflow_name, runnable=True)
@@ -93,10 +95,12 @@ def start(
         store = project.store(place)
         if store.exists():
             raise AgentdError(f"The run '{name}' exists already.", f"agentd status {name}")
+        # Words that are not UTF-8 arrive with lone surrogates, which no file can hold.
+        description = description.encode(errors="replace").decode()
         state = new_state(start_run(workflow, name, mode), description=description)
         state = store.save(state, project.now(), "start", workflow=workflow_name, mode=mode, description=description)
         work = Work(project, workflow, store, state)
-        stop = work.go(command)
+        stop = work.go(command, steps)
     return _told(project, place, work, stop)
 
 
@@ -143,10 +147,11 @@ def answer(
 ) -> tuple[Decision, Answer, Report]:
     """Record a person's answer; whoever works on the run, or works on it next, takes it up."""
     place = project.find(name)
-    found = pending(project, place)
+    state = project.store(place).load()
+    found = pending(project, place, state)
     match = next(((store, decision) for store, decision in found if decision.id == decision_id), None)
     if match is None:
-        resolved = next((d for d in project.store(place).load().decisions if d.id == decision_id), None)
+        resolved = next((d for d in state.decisions if d.id == decision_id), None)
         known = ", ".join(decision.id for _, decision in found) or "none"
         what = (
             f"is {resolved.status} already ({resolved.answer or resolved.resolution_reason})"
@@ -175,30 +180,6 @@ def request_stop(project: Project, name: str) -> bool:
     return True
 
 
-def status(project: Project, name: str) -> Report:
-    place = project.find(name)
-    return report(project, place, project.store(place).load())
-
-
-def overview(project: Project) -> Iterator[Report | tuple[Place, AgentdError]]:
-    """Every run; one that cannot be read is listed with its error and hides none of the others."""
-    for place in project.places():
-        try:
-            yield report(project, place, project.store(place).load())
-        except Corrupt as error:
-            yield place, error
-
-
-def log(project: Project, name: str, last: int = 0) -> tuple[Path, list[dict[str, Any]]]:
-    """The diary of a run, each save once: a save that was cut off and made again counts as its last telling."""
-    place = project.find(name)
-    events: dict[Any, dict[str, Any]] = {}
-    for event in journal.read(place.folder):
-        events.pop(event.get("n"), None)
-        events[event.get("n")] = event
-    return place.folder, list(events.values())[-last:]
-
-
 def _free_name(project: Project, workflow: str, description: str) -> str:
     """A short name made of the description's first words; a number is added where it is taken."""
     if workflow == "staged":
@@ -212,8 +193,3 @@ def _free_name(project: Project, workflow: str, description: str) -> str:
         number += 1
         free = f"{name}-{number}"
     return free
-
-
-def holder(project: Project, name: str) -> dict[str, Any] | None:
-    """Who works on a run now."""
-    return lock.holder(project.find(name).folder)

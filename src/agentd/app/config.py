@@ -2,10 +2,8 @@
 
 import os
 import sys
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +72,8 @@ def personal_file(env: Mapping[str, str]) -> Path | None:
 
 
 def _read(path: Path) -> dict[str, Any]:
+    import tomllib
+
     try:
         return tomllib.loads(path.read_bytes().decode("utf-8"))
     except UnicodeDecodeError:
@@ -107,5 +107,7 @@ def _set(section: dict[str, Any], name: str, key: str, value: Any, path: Path, w
 
 
 def _near(name: str, known: Mapping[str, Any]) -> str:
+    from difflib import get_close_matches
+
     near = get_close_matches(name, list(known), 1)
     return f" (did you mean {near[0]}?)" if near else ""

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agentd.app import actions
 from agentd.app.config import Config, read_config
 from agentd.errors import ChangeNotFound, NotFound, RunNotFound, UsageError
 from agentd.model.decision import Answer, Decision
@@ -16,8 +16,10 @@ from agentd.state import layout
 from agentd.state.codecs import codec
 from agentd.state.layout import Place
 from agentd.state.store import Store
-from agentd.workflows.check import Known, prove
 from agentd.workflows.load import BUILT_IN, parse, read_built_in, with_limits
+
+if TYPE_CHECKING:
+    from agentd.workflows.check import Known
 
 FAMILIES = ("change", "team", "staged")
 
@@ -61,11 +63,17 @@ class Project:
         return (*BUILT_IN, *(name for name in self.workflow_files() if name not in BUILT_IN))
 
     def workflow(self, name: str, runnable: bool = False) -> Workflow:
-        """A workflow by name, proved sound, its limits filled in; `runnable`: with every name known to this release."""
+        """A workflow by name, its limits filled in; `runnable`: proved sound, with every name known to this release.
+
+        The built-in tables are proved by the tests, so that looking at a run need not do it again.
+        """
         if (name, runnable) not in self.tables:
             table = with_limits(self._read(name), self.config.limits())
-            known = Known(actions.CHECKS, actions.ACTIONS, actions.SOURCES) if runnable else None
-            self.tables[name, runnable] = prove(table, self._children(table), known)
+            if runnable or name not in BUILT_IN:
+                from agentd.workflows.check import prove
+
+                prove(table, self._children(table), known_names() if runnable else None)
+            self.tables[name, runnable] = table
         return self.tables[name, runnable]
 
     def check_file(self, path: Path) -> Workflow:
@@ -76,8 +84,10 @@ class Project:
             raise NotFound(f"{path}: {error.strerror}.", "agentd workflow list") from None
         except UnicodeDecodeError:
             raise UsageError(f"{path}: not UTF-8 text.", f"save {path} as UTF-8") from None
+        from agentd.workflows.check import prove
+
         table = with_limits(parse(text, str(path)), self.config.limits())
-        return prove(table, self._children(table), Known(actions.CHECKS, actions.ACTIONS, actions.SOURCES))
+        return prove(table, self._children(table), known_names())
 
     def _children(self, table: Workflow) -> Mapping[str, Workflow]:
         wanted = {step.what for step in table.steps.values() if step.kind == "each"}
@@ -124,6 +134,14 @@ class Project:
 
     def workflow_of(self, place: Place) -> str:
         return place.family or self.store(place).load().run.workflow
+
+
+def known_names() -> "Known":
+    """What this release can perform."""
+    from agentd.app import actions
+    from agentd.workflows.check import Known
+
+    return Known(actions.CHECKS, actions.ACTIONS, actions.SOURCES)
 
 
 def open_project(

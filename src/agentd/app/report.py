@@ -63,7 +63,7 @@ def report(project: Project, place: Place, state: State, stop: Stop | None = Non
     workflow = project.workflow(state.run.workflow or place.family)
     run = state.run
     project.known_phase(project.store(place), workflow, run.phase)
-    open_ones = tuple(decision for _, decision in pending(project, place))
+    open_ones = tuple(decision for _, decision in pending(project, place, state))
     holder = lock.holder(place.folder)
     doing, note = _doing(place, workflow, run, open_ones, holder)
     return Report(
@@ -82,23 +82,27 @@ def report(project: Project, place: Place, state: State, stop: Stop | None = Non
     )
 
 
-def pending(project: Project, place: Place) -> list[tuple[Store, Decision]]:
+def pending(project: Project, place: Place, state: State) -> list[tuple[Store, Decision]]:
     """Every open decision of a run and its children, with the store that keeps it."""
-    stores = [
-        project.store(place),
-        *(Store(path.parent, OWN, "child") for path in place.folder.glob("children/*/*/STATE.yaml")),
-    ]
-    return [
-        (store, decision) for store in stores for decision in store.load().decisions if decision.status == "pending"
-    ]
+    found = [(project.store(place), decision) for decision in state.decisions]
+    for store in children(place):
+        found += [(store, decision) for decision in store.load().decisions]
+    return [(store, decision) for store, decision in found if decision.status == "pending"]
+
+
+def children(place: Place) -> list[Store]:
+    """The stores of a run's children."""
+    if not (place.folder / "children").is_dir():
+        return []
+    return [Store(path.parent, OWN, "child") for path in sorted(place.folder.glob("children/*/*/STATE.yaml"))]
 
 
 def child_phases(place: Place) -> dict[str, str]:
     """Each child run with its last word, or the step it stands on."""
     found = {}
-    for path in sorted(place.folder.glob("children/*/*/STATE.yaml")):
-        run = Store(path.parent, OWN).load().run
-        found[f"{path.parent.parent.name}/{run.name}"] = run.result or run.step
+    for store in children(place):
+        run = store.load().run
+        found[f"{store.folder.parent.name}/{run.name}"] = run.result or run.step
     return found
 
 

@@ -2,9 +2,7 @@
 
 import json
 import os
-import platform
 import sys
-import traceback
 from typing import Any
 
 import click
@@ -52,6 +50,9 @@ def _fail(as_json: bool, name: str, message: str, fix: str, code: int) -> int:
 
 
 def _bug(as_json: bool, error: Exception) -> int:
+    import platform
+    import traceback
+
     report = "".join(traceback.format_exception(error)).rstrip()
     where = f"agentd {__version__}, Python {platform.python_version()}, {platform.system()} {platform.release()}"
     if as_json:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from agentd.app import commands
+from agentd.app import looking
 from agentd.app.report import Report
 from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, project_for
@@ -18,7 +18,7 @@ from agentd.state.layout import Place
 @json_option
 def command(everything: bool, as_json: bool) -> int:
     """Every run of this project that is not finished."""
-    found = commands.overview(project_for(as_json))
+    found = looking.overview(project_for(as_json))
     listed = rows(entry for entry in found if everything or not isinstance(entry, Report) or entry.doing != "finished")
     if as_json:
         print_json({"ok": True, "runs": listed, "exit": 0})

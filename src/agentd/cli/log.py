@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from agentd.app import commands
+from agentd.app import looking
 from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, project_for
 
@@ -18,16 +18,16 @@ from agentd.cli.face import json_option, project_for
 def command(run: str, last: int | None, follow: bool, as_json: bool) -> int:
     """The diary of RUN: every step, outcome and decision, oldest first."""
     project = project_for(as_json)
-    folder, events = commands.log(project, run, last or 0)
+    folder, events = looking.log(project, run, last or 0)
     if as_json:
         print_json({"ok": True, "folder": project.relative(folder), "events": events, "exit": 0})
         return 0
     for event in events:
         click.echo(line(event))
-    while follow and commands.holder(project, run) is not None:
+    while follow and looking.holder(project, run) is not None:
         time.sleep(0.2)
         seen = events[-1].get("n", 0) if events else 0
-        events = commands.log(project, run)[1]
+        events = looking.log(project, run)[1]
         for event in events:
             if event.get("n", 0) > seen:
                 click.echo(line(event))

@@ -2,7 +2,7 @@
 
 import click
 
-from agentd.app import commands
+from agentd.app import looking
 from agentd.app.report import Report
 from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, project_for, show
@@ -18,8 +18,8 @@ def command(run: str, as_json: bool) -> int:
     """Where RUN stands, or every run that is not finished."""
     project = project_for(as_json)
     if run:
-        return show(commands.status(project, run), as_json)
-    found = list(commands.overview(project))
+        return show(looking.status(project, run), as_json)
+    found = list(looking.overview(project))
     reports = [entry for entry in found if isinstance(entry, Report) and entry.doing != "finished"]
     broken = [entry for entry in found if not isinstance(entry, Report)]
     latest = max(reports, key=lambda report: (bool(report.decisions), report.updated_at), default=None)

@@ -6,7 +6,6 @@ What the file says (pid, host, since when, command) is only shown. The file is n
 import fcntl
 import json
 import os
-import socket
 import time
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -98,7 +97,7 @@ def _take(path: Path) -> int | None:
 
 def _sign(fd: int, command: str) -> None:
     started = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    facts = {"pid": os.getpid(), "host": socket.gethostname(), "started": started, "command": command}
+    facts = {"pid": os.getpid(), "host": os.uname().nodename, "started": started, "command": command}
     with suppress(OSError):  # on a full disk the lock still holds; the first save tells of the trouble
         os.ftruncate(fd, 0)
         os.pwrite(fd, json.dumps(facts).encode() + b"\n", 0)
@@ -116,7 +115,7 @@ def _read(path: Path) -> dict[str, Any]:
 def _is_there(facts: dict[str, Any]) -> bool:
     """Whether the process that signed can still be the holder, not one that was killed before."""
     pid = facts.get("pid")
-    far = facts.get("host") not in (None, socket.gethostname())
+    far = facts.get("host") not in (None, os.uname().nodename)
     return isinstance(pid, int) and pid > 0 and (far or durable.alive(pid))
 
 

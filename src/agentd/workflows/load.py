@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 
 import yaml
@@ -98,6 +97,8 @@ class _Reader:
         found = self.pairs(node, what, step)
         for name, (_, line) in found.items():
             if name not in allowed:
+                from difflib import get_close_matches
+
                 near = get_close_matches(name, allowed, 1)
                 hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(allowed)}"
                 raise self.refuse(f"unknown key '{name}' in {what} ({hint})", line, step)

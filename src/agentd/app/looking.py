@@ -1,0 +1,40 @@
+"""What a face can look at: runs, their reports, their diaries. Nothing here changes anything, and its imports are light."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from agentd.app.project import Project
+from agentd.app.report import Report, report
+from agentd.errors import AgentdError, Corrupt
+from agentd.state import journal, lock
+from agentd.state.layout import Place
+
+
+def status(project: Project, name: str) -> Report:
+    place = project.find(name)
+    return report(project, place, project.store(place).load())
+
+
+def overview(project: Project) -> Iterator[Report | tuple[Place, AgentdError]]:
+    """Every run; one that cannot be read is listed with its error and hides none of the others."""
+    for place in project.places():
+        try:
+            yield report(project, place, project.store(place).load())
+        except Corrupt as error:
+            yield place, error
+
+
+def log(project: Project, name: str, last: int = 0) -> tuple[Path, list[dict[str, Any]]]:
+    """The diary of a run, each save once: a save that was cut off and made again counts as its last telling."""
+    place = project.find(name)
+    events: dict[Any, dict[str, Any]] = {}
+    for event in journal.read(place.folder):
+        events.pop(event.get("n"), None)
+        events[event.get("n")] = event
+    return place.folder, list(events.values())[-last:]
+
+
+def holder(project: Project, name: str) -> dict[str, Any] | None:
+    """Who works on a run now."""
+    return lock.holder(project.find(name).folder)

@@ -1,0 +1,115 @@
+"""What a repository comes to, in a form in which two of them can be compared: no times, no save numbers, no attempts."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from agentd.app import commands
+from agentd.app.project import open_project
+from agentd.app.report import Report
+from agentd.state import journal, yamltext
+from tests.crash.scenarios import RECORD
+
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z")
+SAVES = re.compile(r"(?m)^  saves: \d+$")
+SECONDS = re.compile(r'"seconds": [0-9.]+|in [0-9.]+s')
+ATTEMPT = re.compile(r"(calls/.+)\.\d+\.jsonl")
+
+
+def of(root: Path, alone: bool) -> dict[str, str]:
+    """Every file outside .git by name; what times and attempts make different is made the same."""
+    files: dict[str, str] = {}
+    for path in sorted(root.rglob("*")):
+        name = path.relative_to(root).as_posix()
+        if name.startswith(".git/") or path.name == ".lock" or not path.is_file():
+            continue
+        if path.name == journal.NAME:
+            text = "\n".join(transitions(path.parent))
+        elif name == RECORD:
+            lines = [line.rpartition(" ")[0] for line in path.read_text().splitlines()]
+            text = "\n".join(lines if alone else sorted(set(lines)))
+        else:
+            text = plain(path.read_text(encoding="utf-8"), root)
+        name = ATTEMPT.sub(r"\1", name)
+        files[name] = files.get(name, "") + text if alone or "/calls/" not in name else ""
+    return files
+
+
+def plain(text: str, root: Path) -> str:
+    text = SAVES.sub("  saves: N", TIME.sub("TIME", text))
+    return SECONDS.sub("SECONDS", text).replace(str(root), "ROOT")
+
+
+def transitions(folder: Path) -> Iterator[str]:
+    """What the diary says happened, but for the beginnings: a step that was cut off begins twice and ends once."""
+    for event in told(folder):
+        if event["event"] != "begin":
+            word = "end" if event["event"] == "recover" else event["event"]
+            parts = [event.get(key, "-") for key in ("phase", "step", "outcome", "to", "decision", "answer")]
+            yield " ".join([word, *parts])
+
+
+def told(folder: Path) -> list[dict[str, Any]]:
+    """Each save once, as it was told last."""
+    return list({event["n"]: event for event in journal.read(folder)}.values())
+
+
+def runs(root: Path) -> list[Path]:
+    """The folder of every run and of every child."""
+    return sorted(path.parent for path in (root / "agentd").rglob("STATE.yaml"))
+
+
+def check_diaries(root: Path, kills: int) -> None:
+    """Numbers without gaps up to the state's own; no line lost but the ones that kills tore, and those are closed."""
+    torn = 0
+    for folder in runs(root):
+        state = yamltext.parse_bytes((folder / "STATE.yaml").read_bytes(), "STATE.yaml").data
+        events = told(folder)
+        numbers = [event["n"] for event in events]
+        assert numbers == list(range(1, state["run"]["saves"] + 1)), f"{folder}: saves {numbers}"
+        assert events[-1]["phase"] == state["phase"], f"{folder}: the diary ends in {events[-1]['phase']}"
+        data = (folder / journal.NAME).read_bytes()
+        assert data.endswith(b"\n"), f"{folder}: a torn line was left open"
+        torn += journal.scan(folder).torn
+        again = Counter(json.loads(line)["n"] for line in data.splitlines() if line.endswith(b"}"))
+        assert again.total() - len(again) <= kills, f"{folder}: saves told more often than kills explain: {again}"
+    assert torn <= kills, f"{torn} torn lines after {kills} kills"
+
+
+def check_readable(root: Path) -> None:
+    """Whatever a kill left can be looked at, and nothing in it claims to be at work."""
+    for seen in commands.overview(open_project(root)):
+        assert isinstance(seen, Report), seen
+        assert seen.doing != "working", f"{seen.name} is at work after its process was killed"
+    for folder in runs(root):
+        saves = yamltext.parse_bytes((folder / "STATE.yaml").read_bytes(), "STATE.yaml").data["run"]["saves"]
+        told_of = [event["n"] for event in told(folder)]
+        assert told_of[-1:] in ([saves], [saves + 1]), f"{folder}: state {saves}, diary {told_of}"
+
+
+def check_nobody_left(root: Path) -> None:
+    """No process of any run of this repository is alive."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            run = process.environ().get("AGENTD_RUN", "")
+        except psutil.Error:
+            continue
+        if run.startswith(f"{root}/") and process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+            found.append(process)
+    assert not found, f"still alive: {found}"
+
+
+def answers(root: Path) -> dict[Path, bytes]:
+    """Every answer there is. Of children a rewind will take away, they are not kept, and not given here."""
+    rewound = {folder for folder in runs(root) if any(event["event"] == "clear" for event in told(folder))}
+    return {
+        path: path.read_bytes()
+        for path in (root / "agentd").rglob("answers/*.json")
+        if "children" not in path.parts or any(folder in path.parents for folder in rewound)
+    }

@@ -1,0 +1,170 @@
+"""What is killed: one command in a repository at a certain stage, with agents that write down each time they run."""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from agentd.app.demo import CHANGE, IDEA
+from tests.sandbox import Sandbox, make_sandbox
+
+RECORD = "record.txt"
+ANSWERS = "agentd/answers.yaml"
+
+BATCH = """
+name: batch
+starts: {full: split}
+steps:
+  split: {phase: planning, agent: planner, produces: [tasks.yaml], next: {done: wishes}}
+  wishes: {phase: planning, when: [wishes.md], agent: planner, next: {done: work}}
+  work: {phase: working, needs: [tasks.yaml], each: piece, next: {done: look}}
+  look:
+    phase: working
+    agent: reviewer
+    produces: [look.md]
+    next:
+      good: sure
+      again: {to: split, rewind: true, at_most: 1, then: sure}
+  sure: {phase: working, needs: [look.md], ask: "Ship it?", next: {ship: over, drop: over}}
+  over: {phase: over, end: done}
+"""
+PIECE = """
+name: piece
+of: tasks
+starts: {full: make}
+steps:
+  make: {phase: making, agent: implementer, produces: [piece.md], next: {done: good, unsure: fine}}
+  fine: {phase: making, needs: [piece.md], ask: "Is this piece good?", next: {good: good, again: make}}
+  good: {phase: made, end: done}
+"""
+SHIP = """
+name: ship
+starts: {full: build}
+steps:
+  build: {phase: making, agent: implementer, produces: [notes.md], next: {done: sure}}
+  sure:
+    phase: making
+    needs: [notes.md]
+    ask: "Ship it?"
+    next:
+      ship: over
+      again: {to: "@again", rewind: true}
+  over: {phase: shipped, end: shipped}
+"""
+TASKS = "tasks:\n- {id: a}\n- {id: b, depends_on: [a]}\n- {id: c, depends_on: [a]}\n"
+PIECES = {"documents": {"piece.md": "The piece {{item}}."}}
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A command to kill.
+
+    prepare   makes the repository it is given in
+    then      what is typed after it, without being killed
+    alone     one agent at a time, so none is ever cut off by the kill and none may run twice
+    sample    at how many points it is killed in a sample
+    parts     into how many tests all of its points are spread
+    """
+
+    name: str
+    prepare: Callable[[Path], Sandbox]
+    words: tuple[str, ...]
+    then: tuple[tuple[str, ...], ...] = ()
+    alone: bool = True
+    sample: int = 3
+    parts: int = 1
+
+
+def copy(prepared: Path, target: Path) -> Sandbox:
+    """Another repository at the same stage; its agents write into its own record."""
+    shutil.copytree(prepared, target, symlinks=True)
+    script = target / "agentd" / "demo.yaml"
+    script.write_text(script.read_text(encoding="utf-8").replace(str(prepared), str(target)), encoding="utf-8")
+    return Sandbox(target)
+
+
+def new_change(folder: Path) -> Sandbox:
+    return with_record(make_sandbox(folder))
+
+
+def planned_change(folder: Path) -> Sandbox:
+    return after(new_change(folder), "plan", CHANGE, IDEA)
+
+
+def implemented_change(folder: Path) -> Sandbox:
+    return after(planned_change(folder), "impl", CHANGE)
+
+
+def batch(folder: Path) -> Sandbox:
+    """Children one at a time; the first look at their work rewinds it all, the second is content."""
+    sandbox = wide(folder)
+    with (sandbox.root / "agentd" / "config.toml").open("a") as config:
+        config.write("\n[runs]\nmax_parallel = 1\n")
+    look: list[dict[str, Any]] = [{"documents": {"look.md": word}, "outcome": word} for word in ("again", "good")]
+    sandbox.script(look=look)
+    return with_record(sandbox)
+
+
+def wide(folder: Path) -> Sandbox:
+    """Children side by side, no rewind."""
+    sandbox = make_sandbox(folder)
+    sandbox.own_workflow("batch", BATCH)
+    sandbox.own_workflow("piece", PIECE)
+    (sandbox.root / ANSWERS).write_text("UD-b-1: good\nsure: ship\n")
+    sandbox.script(
+        split={"documents": {"tasks.yaml": TASKS}},
+        make={**PIECES, "outcome": "done"},
+        look={"documents": {"look.md": "good"}, "outcome": "good"},
+        **{"make@b": {**PIECES, "outcome": "unsure"}},
+    )
+    return with_record(sandbox)
+
+
+def waiting(folder: Path) -> Sandbox:
+    """A run that waits for a person."""
+    sandbox = make_sandbox(folder)
+    sandbox.own_workflow("ship", SHIP)
+    sandbox.script(build=[{"documents": {"notes.md": text}} for text in ("first", "second")])
+    with_record(sandbox)
+    return after(sandbox, "run", "ship", "the release", "--name", "r1", code=4)
+
+
+def answered(folder: Path) -> Sandbox:
+    """A run whose person wants it all again."""
+    return after(waiting(folder), "answer", "r1", "UD-1", "again")
+
+
+def with_record(sandbox: Sandbox) -> Sandbox:
+    """Every entry of the script writes down that it was played."""
+    script = yaml.safe_load((sandbox.root / "agentd" / "demo.yaml").read_text(encoding="utf-8"))
+    record = {"record": str(sandbox.root / RECORD)}
+    played = {
+        step: [{**entry, **record} for entry in (entries if isinstance(entries, list) else [entries])]
+        for step, entries in script.items()
+    }
+    sandbox.script(**played)
+    return sandbox
+
+
+def after(sandbox: Sandbox, *words: str, code: int = 0) -> Sandbox:
+    ran = sandbox.run(*words)
+    assert ran.code == code, ran.out + ran.err
+    return sandbox
+
+
+RUN_BATCH = ("run", "batch", "two of them", "--name", "b1", "--answers", ANSWERS)
+SCENARIOS = {
+    scenario.name: scenario
+    for scenario in (
+        Scenario("plan", new_change, ("plan", CHANGE, IDEA), sample=7, parts=8),
+        Scenario("impl", planned_change, ("impl", CHANGE), sample=6, parts=8),
+        Scenario("archive", implemented_change, ("archive", CHANGE), sample=5, parts=2),
+        Scenario("batch", batch, RUN_BATCH, sample=10, parts=24),
+        Scenario("wide", wide, RUN_BATCH, alone=False, parts=12),
+        Scenario("answer", waiting, ("answer", "r1", "UD-1", "ship", "--note", "at last"), then=(("resume", "r1"),)),
+        Scenario("answered", answered, ("resume", "r1"), parts=3),
+    )
+}

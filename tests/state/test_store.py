@@ -1,0 +1,95 @@
+"""One state file: saved with its diary, read again, and never at the cost of what a person wrote into it."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agentd.errors import Corrupt
+from agentd.model.run import Run
+from agentd.state import journal
+from agentd.state.codecs import CODECS, OWN, Codec
+from agentd.state.store import Store, new_state
+
+RUN = Run("w", "x", "one", "a")
+
+
+@pytest.mark.parametrize("codec", [*CODECS.values(), OWN], ids=lambda codec: f"{codec.file}-{codec.name_key}")
+def test_a_state_is_saved_and_read_again(tmp_path: Path, codec: Codec) -> None:
+    saved = Store(tmp_path, codec).save(new_state(RUN, description="words"), "2026-01-01T00:00:00Z", "start")
+    read = Store(tmp_path, codec).load()
+    assert (read.run, read.saves, read.fields["description"]) == (RUN, 1, "words")
+    assert read.fields[codec.created_key] == read.fields[codec.updated_key] == "2026-01-01T00:00:00Z"
+    assert saved.run == RUN
+
+
+def test_each_save_is_one_numbered_line_in_the_diary(tmp_path: Path) -> None:
+    store = Store(tmp_path, OWN)
+    state = store.save(new_state(RUN), "t1", "start")
+    state = store.save(replace(state, run=replace(RUN, step="b")), "t2", "end", step="a", to="b")
+    assert [(event["n"], event["at"], event["event"]) for event in journal.read(tmp_path)] == [
+        (1, "t1", "start"),
+        (2, "t2", "end"),
+    ]
+    assert state.saves == 2
+    assert store.load().fields["created_at"] == "t1"
+
+
+def test_a_comment_written_while_agentd_works_survives(tmp_path: Path) -> None:
+    store = Store(tmp_path, OWN)
+    state = store.save(new_state(RUN), "t1", "start")
+    store.path.write_text("# a thought\n" + store.path.read_text() + "mine: 1  # keep\n")
+    store.save(replace(state, run=replace(RUN, step="b")), "t2", "end")
+    text = store.path.read_text()
+    assert text.startswith("# a thought\n")
+    assert "mine: 1  # keep" in text
+    assert "step: b" in text
+
+
+def test_a_phase_set_while_agentd_works_is_not_overwritten(tmp_path: Path) -> None:
+    store = Store(tmp_path, OWN)
+    state = store.save(new_state(RUN), "t1", "start")
+    store.path.write_text(store.path.read_text().replace("phase: one", "phase: two"))
+    before = store.path.read_bytes()
+    with pytest.raises(Corrupt, match="phase was set to 'two' while agentd was working in 'one'"):
+        store.save(replace(state, run=replace(RUN, step="b")), "t2", "end")
+    assert store.path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("codec", "text", "line"),
+    [
+        (OWN, "name: x\nphase: one\nrun:\n  step: [1]\n", 4),
+        (OWN, "name: x\nphase: one\nuser_decisions:\n- {}\n- {decision_id: 1}\n", 4),
+        (CODECS["staged"], '{"name": "x",\n "currentStage": "PLAN",\n "version": 9}', 3),
+        (CODECS["staged"], '{"name": "x",\n "currentStage"}', 2),
+        (CODECS["team"], "[]", 1),
+    ],
+)
+def test_an_error_has_the_line_of_the_value(tmp_path: Path, codec: Codec, text: str, line: int) -> None:
+    store = Store(tmp_path, codec)
+    store.path.write_text(text)
+    with pytest.raises(Corrupt) as told:
+        store.load()
+    assert f"{store.path}:{line}: " in told.value.message
+    assert told.value.fix
+    assert store.path.read_text() == text
+
+
+def test_a_family_that_keeps_json_keeps_it(tmp_path: Path) -> None:
+    store = Store(tmp_path, CODECS["team"])
+    state = store.save(new_state(RUN), "t1", "start")
+    data = json.loads(store.path.read_text()) | {"known_issues": ["one"]}
+    store.path.write_text(json.dumps(data))
+    store.save(replace(state, run=replace(RUN, step="b")), "t2", "end")
+    assert json.loads(store.path.read_text())["known_issues"] == ["one"]
+
+
+def test_the_machines_own_unknown_keys_are_kept_too(tmp_path: Path) -> None:
+    store = Store(tmp_path, OWN)
+    store.save(new_state(RUN), "t1", "start")
+    store.path.write_text(store.path.read_text() + "  later_field: 3\n")
+    state = store.load()
+    store.save(state, "t2", "end")
+    assert "later_field: 3" in store.path.read_text()

@@ -1,0 +1,245 @@
+"""The ways through team and staged: the order of the phases, the gates, the repair loops and the ways out."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from agentd.engine.advance import advance, start
+from agentd.model.run import Run
+from agentd.model.workflow import Workflow
+from tests.workflows.tables import built_in
+from tests.workflows.walker import at, take
+
+TEAM, TASK, LATE, STAGED = (built_in(name) for name in ("team", "team-task", "team-task-late", "staged"))
+
+
+def phases(workflow: Workflow, mode: str, choices: dict[str, str]) -> tuple[list[str], Run]:
+    """The phases of a run in which all goes well, with these words where there is a choice."""
+    run = start(workflow, "run", mode)
+    seen = [run.phase]
+    while not run.result:
+        run = advance(workflow, run, choices.get(run.step, workflow.steps[run.step].forward))
+        if seen[-1] != run.phase:
+            seen.append(run.phase)
+    return seen, run
+
+
+@pytest.mark.parametrize("strategy", ["per-batch", "single-final"])
+def test_a_full_team_run_goes_through_its_phases_in_order(strategy: str) -> None:
+    seen, run = phases(TEAM, "full", {"choose_strategy": strategy})
+    assert seen == ["INTAKE", "DESIGN", "APPROVE_DESIGN", "PLAN", "REVIEW_STRATEGY", "IMPLEMENT_LOOP", "INTEGRATE", "RELEASE", "DONE"]  # fmt: skip
+    assert run.result == "done"
+
+
+def test_a_lean_team_run_goes_through_its_phases_in_order() -> None:
+    assert phases(TEAM, "lean", {})[0] == ["INTAKE_LEAN", "IMPLEMENT_LOOP", "INTEGRATE", "DONE"]
+
+
+def test_a_staged_run_goes_through_its_stages_in_order() -> None:
+    seen, run = phases(STAGED, "", {})
+    assert seen == ["EXPLORE", "PLAN", "IMPLEMENT", "TEST", "FINAL", "COMPLETE"]
+    assert run.result == "completed"
+
+
+def test_a_lean_run_that_turns_out_complex_starts_anew_as_a_full_one() -> None:
+    run = advance(TEAM, at(TEAM, "lean_implement"), "complex")
+    assert (run.step, run.phase) == ("intake", "INTAKE")
+    assert {"spec.md", "acceptance.json", "tasks.yaml", "children/lean_implement/"} <= {*run.clear}
+
+
+def test_only_a_lean_intake_goes_on_without_its_agent() -> None:
+    assert take(TEAM, start(TEAM, "run", "lean"), *["failed"] * 3).step == "intake_alone"
+    assert take(TEAM, start(TEAM, "run", "full"), *["failed"] * 3).step == "blocked"
+
+
+@pytest.mark.parametrize("workflow", [TEAM, TASK, LATE], ids=lambda workflow: workflow.name)
+def test_an_agent_that_fails_is_tried_twice_more_and_then_blocks(workflow: Workflow) -> None:
+    for step in workflow.steps.values():
+        if step.kind == "agent" and "failed" not in step.next:
+            twice = take(workflow, at(workflow, step.name), "failed", "failed")
+            assert twice.step == step.name
+            blocked = advance(workflow, twice, "failed")
+            assert (blocked.step, blocked.phase) == ("blocked", "BLOCKED")
+            assert advance(workflow, blocked, "retry").step == step.name
+
+
+@pytest.mark.parametrize(
+    ("answer", "role"),
+    [("change_spec", "spec_agent"), ("change_architecture", "architect"), ("change_design", "designer")],
+)
+def test_a_correction_goes_to_its_agent_and_back_to_the_gate_without_limit(answer: str, role: str) -> None:
+    run = take(TEAM, at(TEAM, "show_design"), "done")
+    for _ in range(7):
+        correcting = advance(TEAM, run, answer)
+        assert (TEAM.steps[correcting.step].what, correcting.phase) == (role, "APPROVE_DESIGN")
+        run = take(TEAM, correcting, "done", "done")
+        assert run.step == "approve_design"
+
+
+@pytest.mark.parametrize(("shows", "gate"), [("show_design", "approve_design"), ("show_strategies", "choose_strategy")])
+def test_a_deferred_gate_blocks_and_retrying_asks_it_again(shows: str, gate: str) -> None:
+    blocked = take(TEAM, at(TEAM, shows), "done", "deferred")
+    assert blocked.phase == "BLOCKED"
+    assert take(TEAM, blocked, "retry", "done").step == gate
+    assert advance(TEAM, blocked, "abandon").result == "abandoned"
+
+
+def test_nothing_is_planned_before_the_design_is_approved_nor_reviewed_before_the_strategy_is_chosen() -> None:
+    assert "design_is_approved" in TEAM.steps["plan"].needs
+    for step in TEAM.steps.values():
+        if step.what in ("reviewer", "qa", "security"):
+            assert "strategy_is_chosen" in step.needs, step.name
+    for step in TASK.steps.values():
+        if step.what in ("reviewer", "qa", "security"):
+            assert "strategy_is_per_batch" in step.needs, step.name
+    assert not {step.what for step in LATE.steps.values()} & {"reviewer", "qa", "security"}
+
+
+REPAIRS = [
+    (TASK, "review", "blocked", "FIX_REVIEW", "review"),
+    (TASK, "test", "blocked", "FIX_TESTS", "test"),
+    (TASK, "audit", "blocked", "FIX_SECURITY", "audit"),
+    (TEAM, "review_all", "blocked", "FIX_REVIEW", "review_all"),
+    (TEAM, "test_all", "blocked", "FIX_TESTS", "review_all"),
+    (TEAM, "audit_all", "blocked", "FIX_SECURITY", "review_all"),
+    (TEAM, "build", "red", "FIX_BUILD", "integrate"),
+    (TEAM, "lean_build", "red", "FIX_BUILD", "lean_build"),
+]
+
+
+@pytest.mark.parametrize(("workflow", "step", "word", "phase", "back"), REPAIRS, ids=lambda value: str(value)[:20])
+def test_a_repair_loop_runs_three_times_and_then_asks_with_four_options(
+    workflow: Workflow, step: str, word: str, phase: str, back: str
+) -> None:
+    run = at(workflow, step)
+    for _ in range(3):
+        run = advance(workflow, run, word)
+        assert run.phase == phase
+        run = advance(workflow, run, "done")
+        assert run.step == back
+        while run.step != step:
+            run = advance(workflow, run, workflow.steps[run.step].forward)
+    asked = advance(workflow, run, word)
+    assert (asked.phase, asked.asked_by) == ("ASK_USER", step)
+    assert list(workflow.steps[asked.step].next) == ["different_approach", "accept", "simplify", "guidance"]
+    accepted = advance(workflow, asked, "accept")
+    assert accepted.step == workflow.steps[step].next[workflow.steps[step].forward].to
+    assert {*workflow.steps[step].produces} <= {*accepted.waived}
+    for word in ("different_approach", "simplify", "guidance"):
+        assert workflow.steps[advance(workflow, asked, word).step].what == "coder"
+
+
+@pytest.mark.parametrize(
+    ("workflow", "review", "audit"), [(TASK, "review", "audit"), (TEAM, "review_all", "audit_all")]
+)
+def test_notes_and_medium_findings_are_the_persons_to_decide(workflow: Workflow, review: str, audit: str) -> None:
+    def arrives(step: str, *outcomes: str) -> str:
+        return workflow.steps[take(workflow, at(workflow, step), *outcomes).step].what
+
+    assert [arrives(review, "notes", word) for word in ("none", "fix")] == ["qa", "coder"]
+    decided = [arrives(audit, "needs_decision", word) for word in ("fix_now", "fix_later", "accept_risk")]
+    assert decided[0] == "coder"
+    assert len({*decided[1:]}) == 1
+    assert decided[1].startswith("complete_task")
+
+
+def test_a_full_run_can_dispatch_every_core_agent() -> None:
+    roles = {step.what for workflow in (TEAM, TASK) for step in workflow.steps.values() if step.kind == "agent"}
+    assert roles == {
+        "spec_agent", "architect", "planner", "coder", "reviewer", "qa", "security", "integrator", "docs", "researcher", "designer",
+    }  # fmt: skip
+
+
+def test_the_stage_gates_are_those_of_the_schedule() -> None:
+    assert {
+        step: STAGED.steps[step].needs for step in ("brainstorm", "implement", "run_tests", "document", "complete")
+    } == {
+        "brainstorm": ("0-explore.md",),
+        "implement": ("1.2-plan.md", "1.3-plan-review.json"),
+        "run_tests": ("2.1-tasks.json", "2.3-impl-review.json"),
+        "document": ("3.1-test-results.json", "3.3-test-review.json"),
+        "complete": ("4.2-final-review.json",),
+    }
+    firsts = [STAGED.first(phase).name for phase in ("PLAN", "IMPLEMENT", "TEST", "FINAL")]
+    assert firsts == ["brainstorm", "implement", "run_tests", "document"]
+
+
+@pytest.mark.parametrize(
+    ("stage", "files"),
+    [
+        ("PLAN", {"1.1-brainstorm.md", "1.2-plan.md", "1.3-plan-review.json"}),
+        ("IMPLEMENT", {"2.1-tasks.json", "2.2-simplify.md", "2.3-impl-review.json"}),
+        ("TEST", {"3.1-test-results.json", "3.2-*", "3.3-test-review.json"}),
+        ("FINAL", {"4.1-*", "4.2-*", "4.2-final-review.json"}),
+    ],
+)
+def test_a_stage_produces_exactly_what_its_restart_deletes(stage: str, files: set[str]) -> None:
+    assert {name for step in STAGED.steps.values() if step.phase == stage for name in step.produces} == files
+
+
+def exhaust(step: str, word: str, rounds: Sequence[str], times: int) -> Run:
+    return take(STAGED, at(STAGED, step), *[word, *rounds] * times, word)
+
+
+def test_an_exhausted_implementation_review_restarts_the_stage_three_times_and_then_asks() -> None:
+    run = at(STAGED, "implement")
+    to_review, rounds = ["done"] * 3, ["needs_revision", "done"] * 3 + ["needs_revision"]
+    for restart in range(1, 4):
+        run = take(STAGED, run, *to_review, *rounds)
+        assert run.step == "restart_implement"
+        run = advance(STAGED, run, "done")
+        assert (run.step, run.counts["restart_implement.done"]) == ("implement", restart)
+        assert "2.3-impl-review.json" in run.clear
+    asked = take(STAGED, run, *to_review, *rounds, "done")
+    assert asked.step == "implement_is_stuck"
+    forced = advance(STAGED, asked, "force_continue")
+    assert (forced.step, forced.waived) == ("run_tests", ("2.3-impl-review.json",))
+    assert {word: advance(STAGED, asked, word).step for word in ("retry", "restart", "restart_previous", "abort")} == {
+        "retry": "review_implementation",
+        "restart": "implement",
+        "restart_previous": "brainstorm",
+        "abort": "aborted",
+    }
+
+
+def test_an_exhausted_final_review_restarts_the_tests() -> None:
+    given_up = exhaust("review_all", "has_issues", ["done"], 3)
+    assert given_up.step == "restart_test"
+    restarted = advance(STAGED, given_up, "done")
+    assert (restarted.step, restarted.phase) == ("run_tests", "TEST")
+    assert {"3.1-test-results.json", "4.2-final-review.json"} <= {*restarted.clear}
+    assert "2.3-impl-review.json" not in restarted.clear
+
+
+def test_a_blocked_final_review_cannot_be_skipped_but_can_be_forced_on_record() -> None:
+    asked = advance(STAGED, at(STAGED, "review_all"), "blocked")
+    assert {word: advance(STAGED, asked, word).step for word in STAGED.steps[asked.step].next} == {
+        "retry": "review_all",
+        "restart": "document",
+        "restart_previous": "run_tests",
+        "force_continue": "complete",
+        "abort": "aborted",
+    }
+    assert "4.2-final-review.json" in advance(STAGED, asked, "force_continue").waived
+
+
+def test_an_exhausted_plan_or_test_review_never_goes_on_by_itself() -> None:
+    assert exhaust("review_plan", "needs_revision", ["done"], 3).step == "what_now"
+    assert exhaust("review_tests", "needs_revision", ["done", "passed"], 3).step == "what_now"
+
+
+def test_a_wrong_test_is_analyzed_and_run_again_and_a_wrong_source_restarts_the_implementation() -> None:
+    assert take(STAGED, at(STAGED, "run_tests"), "test_is_wrong").step == "analyze_failures"
+    assert take(STAGED, at(STAGED, "run_tests"), "test_is_wrong", "done").step == "run_tests"
+    assert take(STAGED, at(STAGED, "run_tests"), "source_is_wrong").step == "implement"
+
+
+def test_a_failed_explorer_blocks_nobody_and_a_failed_task_is_tried_twice_more() -> None:
+    assert (
+        take(built_in("staged-explorer"), start(built_in("staged-explorer"), "run"), *["failed"] * 4).result
+        == "gave_up"
+    )
+    assert advance(STAGED, at(STAGED, "explore"), "gave_up").step == "gather_findings"
+    task = built_in("staged-task")
+    assert take(task, start(task, "run"), *["failed"] * 2).step == "implement"
+    assert take(task, start(task, "run"), *["failed"] * 3).result == "failed"
