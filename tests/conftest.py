@@ -1,6 +1,7 @@
 """What every test runs under: how Hypothesis looks for examples, how far the crash suite goes, no skipping on CI."""
 
 import os
+from collections import Counter
 from collections.abc import Generator
 
 import pytest
@@ -48,3 +49,16 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
     if ON_CI:
         refuse_skip(report)
     return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """How many crash points were killed, wherever the tests ran: each test notes its own with its report."""
+    killed: Counter[str] = Counter()
+    for outcome in ("passed", "failed"):
+        for report in terminalreporter.getreports(outcome):
+            for name, value in report.user_properties:
+                if name.startswith("killed "):
+                    killed[name.removeprefix("killed ")] += int(str(value))
+    if killed:
+        parts = ", ".join(f"{name} {count}" for name, count in killed.items())
+        terminalreporter.write_line(f"crash suite: killed {killed.total()} points ({parts})")

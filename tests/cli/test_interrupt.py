@@ -289,7 +289,7 @@ def test_stop_now_ends_the_step_under_way_from_another_process(scene: Scene) -> 
     asked = time.monotonic()
     assert "It stops now." in scene.sandbox.run("stop", scene.folder.name, "--now").out
     working.communicate(timeout=30)
-    assert time.monotonic() - asked < 5
+    assert time.monotonic() - asked < 10
     assert working.returncode == 143
     assert not [pid for pid in left if alive(pid)]
     shown = scene.sandbox.run("status", scene.folder.name, "--json").data

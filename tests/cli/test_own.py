@@ -206,3 +206,13 @@ def test_one_name_for_two_runs_is_asked_about(batch: Sandbox, tmp_path: Path) ->
     assert doubtful.code == 2
     assert "change/add-top-words" in doubtful.err
     assert batch.run("status", "batch/add-top-words", "--json").data["workflow"] == "batch"
+
+
+def test_a_workflow_is_called_what_its_file_is_called_and_no_built_in_is_overridden(sandbox: Sandbox) -> None:
+    sandbox.own_workflow("sail", SHIP)
+    told = sandbox.run("run", "sail", "x")
+    assert told.code == 1
+    assert "mv agentd/workflows/sail.yaml agentd/workflows/ship.yaml" in told.err
+    sandbox.own_workflow("change", SHIP.replace("name: ship", "name: change"))
+    told = sandbox.run("workflow", "check", "agentd/workflows/change.yaml")
+    assert "the name of a built-in" in told.err

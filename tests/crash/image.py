@@ -9,11 +9,9 @@ from typing import Any
 
 import psutil
 
-from agentd.app import commands
-from agentd.app.project import open_project
-from agentd.app.report import Report
 from agentd.state import journal, yamltext
 from tests.crash.scenarios import RECORD
+from tests.sandbox import Sandbox
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z")
 SAVES = re.compile(r"(?m)^  saves: \d+$")
@@ -81,12 +79,13 @@ def check_diaries(root: Path, kills: int) -> None:
     assert torn <= kills, f"{torn} torn lines after {kills} kills"
 
 
-def check_readable(root: Path) -> None:
+def check_readable(sandbox: Sandbox) -> None:
     """Whatever a kill left can be looked at, and nothing in it claims to be at work."""
-    for seen in commands.overview(open_project(root)):
-        assert isinstance(seen, Report), seen
-        assert seen.doing != "working", f"{seen.name} is at work after its process was killed"
-    for folder in runs(root):
+    listed = sandbox.run("list", "--all", "--json")
+    assert listed.code == 0, listed.out + listed.err
+    odd = [row for row in listed.data["runs"] if row["doing"] in ("working", "unreadable")]
+    assert not odd, odd
+    for folder in runs(sandbox.root):
         saves = yamltext.parse_bytes((folder / "STATE.yaml").read_bytes(), "STATE.yaml").data["run"]["saves"]
         told_of = [event["n"] for event in told(folder)]
         assert told_of[-1:] in ([saves], [saves + 1]), f"{folder}: state {saves}, diary {told_of}"
@@ -105,11 +104,10 @@ def check_nobody_left(root: Path) -> None:
     assert not found, f"still alive: {found}"
 
 
-def answers(root: Path) -> dict[Path, bytes]:
-    """Every answer there is. Of children a rewind will take away, they are not kept, and not given here."""
-    rewound = {folder for folder in runs(root) if any(event["event"] == "clear" for event in told(folder))}
+def answers(root: Path) -> dict[tuple[Path, int], bytes]:
+    """Every answer there is, by its file; a child's also by the rewinds before it, as a rewind takes it away."""
+    rewinds = sum(event["event"] == "clear" for folder in runs(root) for event in told(folder))
     return {
-        path: path.read_bytes()
+        (path, rewinds if "children" in path.parts else 0): path.read_bytes()
         for path in (root / "agentd").rglob("answers/*.json")
-        if "children" not in path.parts or any(folder in path.parents for folder in rewound)
     }

@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from agentd.engine.waves import Item
 from agentd.errors import AgentdError, Corrupt
 from agentd.evidence.tests import run_tests
 from agentd.model.run import Outcome
+from agentd.redaction import redact, secret_values
 from agentd.state import durable
 
 if TYPE_CHECKING:
@@ -39,6 +41,8 @@ def run_project_tests(work: "Work") -> Outcome:
         float(config.get("evidence", "timeout_secs")),
         work.project.interrupted,
     )
+    secrets = secret_values(work.secrets())
+    evidence = replace(evidence, output=tuple(redact(line, secrets) for line in evidence.output))
     work.write("evidence.json", json.dumps(evidence.to_data(), indent=2, ensure_ascii=False) + "\n")
     what = evidence.note or f"exit {evidence.exit_code}"
     work.say(f"tests {evidence.status}: {what} ({evidence.seconds:.1f} s)")
@@ -54,6 +58,7 @@ def archive(work: "Work") -> Outcome:
         return Outcome("done", "the folder had moved already")
     if target.exists():
         raise AgentdError(f"{target} is in the way.", f"mv {target} {target}.old")
+    durable.sweep(library)
     for source in sorted((folder / "specs").rglob("*.md")):
         copy = library / source.relative_to(folder / "specs")
         durable.make_folder(copy.parent)

@@ -69,7 +69,9 @@ def call_agent(work: "Work", run: Run, step: Step) -> Outcome:
     if done.ended == "stopped":
         raise Interrupted(15)
     if done.ended != "exit":
-        return Outcome("failed", f"{agent} was ended after {done.seconds:.0f} s ({done.ended})")
+        clock = f"{done.ended}_secs"
+        why = f"by [calls] {clock} = {config.get('calls', clock)}"
+        return Outcome("failed", f"{agent} was ended after {done.seconds:.0f} s {why}")
     reply = read_transcript(work, step, run.intent.call)
     if not reply.complete:
         said = " ".join(filter(None, (reply.error, redact(" ".join(done.errors[-3:]), secrets))))

@@ -15,6 +15,7 @@ from agentd.errors import (
     ChangeNotComplete,
     ChangeNotReady,
     GateClosed,
+    Interrupted,
     MissingDescription,
     Rejected,
     UsageError,
@@ -68,12 +69,19 @@ def archive(project: Project, change: str) -> Report:
 
 
 def run(project: Project, workflow: str, description: str, name: str = "", mode: str = "") -> Report:
-    """Start a run of any workflow and drive it as far as it goes."""
+    """Start a run of any workflow and drive it as far as it goes; given again for the same run, go on with it."""
     if workflow == "change":
         raise UsageError("The change workflow has its own commands.", 'agentd plan add-feature "what should change"')
     if not description.strip():
         raise MissingDescription(f"A new {workflow} run needs a description.", f'agentd run {workflow} "what to do"')
-    return start(project, workflow, name or _free_name(project, workflow, description), description, mode=mode)
+    description = description.encode(errors="replace").decode()
+    name = name or _free_name(project, workflow, description)
+    place = project.new_place(workflow, name)
+    if project.store(place).exists():
+        state = project.store(place).load()
+        if (state.run.workflow, state.fields.get("description")) == (workflow, description):
+            return go_on(project, place)
+    return start(project, workflow, name, description, mode=mode)
 
 
 def start(
@@ -100,7 +108,12 @@ def start(
         state = new_state(start_run(workflow, name, mode), description=description)
         state = store.save(state, project.now(), "start", workflow=workflow_name, mode=mode, description=description)
         work = Work(project, workflow, store, state)
-        stop = work.go(command, steps)
+        try:
+            stop = work.go(command, steps)
+        except Interrupted as signal:
+            if not command:
+                signal.again = f"agentd resume {workflow_name}/{name}"
+            raise
     return _told(project, place, work, stop)
 
 

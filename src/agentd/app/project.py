@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentd.app.config import Config, read_config
-from agentd.errors import ChangeNotFound, NotFound, RunNotFound, UsageError
+from agentd.errors import ChangeNotFound, NotFound, RunNotFound, Unsound, UsageError
 from agentd.model.decision import Answer, Decision
 from agentd.model.workflow import Workflow
 from agentd.state import layout
@@ -78,15 +78,9 @@ class Project:
 
     def check_file(self, path: Path) -> Workflow:
         """A workflow in any file, proved sound against what this release can do."""
-        try:
-            text = path.read_text(encoding="utf-8")
-        except OSError as error:
-            raise NotFound(f"{path}: {error.strerror}.", "agentd workflow list") from None
-        except UnicodeDecodeError:
-            raise UsageError(f"{path}: not UTF-8 text.", f"save {path} as UTF-8") from None
         from agentd.workflows.check import prove
 
-        table = with_limits(parse(text, str(path)), self.config.limits())
+        table = with_limits(self._read_file(path, str(path)), self.config.limits())
         return prove(table, self._children(table), known_names())
 
     def _children(self, table: Workflow) -> Mapping[str, Workflow]:
@@ -95,16 +89,30 @@ class Project:
 
     def _read(self, name: str) -> Workflow:
         path = self.workflow_files().get(name)
-        if name in BUILT_IN or path is None:
-            return read_built_in(name)
-        return parse(path.read_text(encoding="utf-8"), self.relative(path))
+        return read_built_in(name) if path is None else self._read_file(path, self.relative(path))
+
+    def _read_file(self, path: Path, source: str) -> Workflow:
+        try:
+            table = parse(path.read_text(encoding="utf-8"), source)
+        except OSError as error:
+            raise NotFound(f"{source}: {error.strerror}.", "agentd workflow list") from None
+        except UnicodeDecodeError:
+            raise Unsound(f"{source}:1: not UTF-8 text.", f"save {source} as UTF-8") from None
+        if path.stem in BUILT_IN:
+            raise Unsound(f"{source}: '{path.stem}' is the name of a built-in workflow.", f"mv {source} my-{path.name}")
+        if table.name != path.stem:
+            raise Unsound(
+                f"{source}:1: the workflow is called '{table.name}', its file '{path.name}'.",
+                f"mv {source} {Path(source).with_name(table.name + '.yaml')}",
+            )
+        return table
 
     def store(self, place: Place) -> Store:
         return Store(place.folder, codec(place.family))
 
-    def places(self) -> Iterator[Place]:
-        """Every run there is."""
-        return (place for place in layout.places(self.root) if self.store(place).exists())
+    def places(self, name: str = "") -> Iterator[Place]:
+        """Every run there is, or those of one name."""
+        return (place for place in layout.places(self.root, name) if self.store(place).exists())
 
     def new_place(self, workflow: str, name: str) -> Place:
         return layout.place(self.root, workflow if workflow in FAMILIES else "", name)
@@ -113,9 +121,7 @@ class Project:
         """The run a person named: a unique name, or `workflow/name`."""
         family, _, rest = name.rpartition("/")
         wanted = only or family
-        found = [
-            place for place in self.places() if place.name == rest and (not wanted or wanted == self.workflow_of(place))
-        ]
+        found = [place for place in self.places(rest or "/") if not wanted or wanted == self.workflow_of(place)]
         if len(found) == 1:
             return found[0]
         if found:

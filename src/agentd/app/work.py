@@ -45,7 +45,9 @@ class Work:
         return self.parent.top if self.parent else self
 
     def go(self, command: str = "", steps: int | None = None) -> Stop:
-        """Drive the run from where it stands."""
+        """Drive the run from where it stands. A request to stop that is there already was for somebody before us."""
+        if self.parent is None and answers.stop_requested(self.store.folder):
+            answers.clear_stop(self.store.folder)
         self._heed_phase()
         _, stop = drive(self.workflow, self.state.run, self, command, steps)
         if stop.why == "stopped" and self.parent is None:

@@ -2,7 +2,9 @@
 
 import json
 import os
+import signal
 import sys
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -30,7 +32,10 @@ def end(cli: click.Command, args: list[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         return _fail(as_json, "Interrupted", "Interrupted; the same command goes on where it stopped.", "", 130)
     except Interrupted as error:
-        return _fail(as_json, "Interrupted", "Interrupted; the same command goes on where it stopped.", "", error.code)
+        # Python hands signals back to the system before it ends, and one more ^C would change the exit code.
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        return _fail(as_json, "Interrupted", f"Interrupted; {error.again} goes on where it stopped.", "", error.code)
     except BrokenPipeError:
         # The reader has gone (`agentd log | head`): nobody is left to be told anything.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -40,12 +45,13 @@ def end(cli: click.Command, args: list[str]) -> int:
 
 
 def _fail(as_json: bool, name: str, message: str, fix: str, code: int) -> int:
-    if as_json:
-        print_json({"ok": False, "error": name, "message": message, "fix": fix, "exit": code})
-    else:
-        print(f"Error: {message}", file=sys.stderr)
-        if fix:
-            print(f"Fix:   {fix}", file=sys.stderr)
+    with suppress(OSError):  # a closed terminal takes no words; the exit code still tells
+        if as_json:
+            print_json({"ok": False, "error": name, "message": message, "fix": fix, "exit": code})
+        else:
+            print(f"Error: {message}", file=sys.stderr)
+            if fix:
+                print(f"Fix:   {fix}", file=sys.stderr)
     return code
 
 

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from contextlib import suppress
 
 import click
 
@@ -20,12 +21,13 @@ def command(run: str, now: bool, as_json: bool) -> int:
     project = project_for(as_json)
     holder = looking.holder(project, run) if now else None
     working = commands.request_stop(project, run)
-    if holder is not None:
+    if holder:
         if holder.get("host") != os.uname().nodename:
             raise AgentdError(
                 f"The run is worked on by {holder.get('host')}, not by this machine.", f"agentd stop {run}"
             )
-        os.kill(int(holder["pid"]), signal.SIGTERM)
+        with suppress(ProcessLookupError):
+            os.kill(int(holder["pid"]), signal.SIGTERM)
     words = "It stops now." if holder else "It stops after its step." if working else "Nobody works on it."
     if as_json:
         print_json({"ok": True, "working": working, "message": words, "next": f"agentd resume {run}", "exit": 0})

@@ -136,12 +136,12 @@ def make_folder(path: Path) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Take away the temp files that dead processes left; for whoever holds the folder's lock."""
-    with suppress(FileNotFoundError):
-        for name in os.listdir(folder):
+    """Take away the temp files that dead processes left in a folder and below it."""
+    for place, _, names in os.walk(folder):
+        for name in names:
             left = _TEMP.fullmatch(name)
             if left and not alive(int(left[1])):
-                _discard(folder / name)
+                _discard(Path(place, name))
 
 
 def alive(pid: int) -> bool:

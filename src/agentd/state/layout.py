@@ -60,13 +60,13 @@ def place(root: Path, family: str, name: str) -> Place:
     return Place(family, name, found)
 
 
-def places(root: Path) -> Iterator[Place]:
-    """Every folder that could hold a run, by family, then by name."""
+def places(root: Path, name: str = "") -> Iterator[Place]:
+    """Every folder that could hold a run, or a run of this name: by family, then by name."""
     for family in (*HOMES, ""):
         for home in homes(family):
             base = root / home
             if base.is_dir():
-                for folder in sorted(base.iterdir()):
+                for folder in [base / name] if name else sorted(base.iterdir()):
                     if folder.is_dir() and NAME.fullmatch(folder.name):
                         yield Place(family, folder.name, folder)
 

@@ -43,7 +43,7 @@ class Lock:
 
 
 def acquire(folder: Path, command: str = "") -> Lock:
-    """Hold the run of this folder; Held, with the holder's name, if somebody else does."""
+    """Hold the run of this folder, rid of what dead writers left; Held, with the holder's name, if somebody else does."""
     path = folder / NAME
     for tried in range(_TRIES):
         try:
@@ -58,6 +58,7 @@ def acquire(folder: Path, command: str = "") -> Lock:
             raise durable.trouble(path, error, "locked") from error
         if fd is not None:
             _sign(fd, command)
+            durable.sweep(folder)
             return Lock(fd)
     raise _held(folder, _read(path))
 

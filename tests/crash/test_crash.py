@@ -1,0 +1,174 @@
+"""The real program, killed at every durable write and every step's boundary, then asked for the same thing again."""
+
+import random
+import shutil
+import signal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.crash import image
+from tests.crash.scenarios import SCENARIOS, Scenario, copy
+from tests.sandbox import Ran, Sandbox
+
+MOMENTS = ("before", "torn", "after")
+DEADLY = -signal.SIGKILL
+TWICE = ("plan", "impl", "archive", "batch", "wide")
+PAIRS = 8
+SAMPLED = ("impl", "batch")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A scenario made ready: its repository, the points of its command, and what it comes to when nobody kills it."""
+
+    scenario: Scenario
+    prepared: Path
+    points: tuple[str, ...]
+    expected: dict[str, str]
+
+
+@pytest.fixture(scope="session")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Stage]:
+    """Each scenario's stage, made when it is first wanted."""
+    made: dict[str, Stage] = {}
+
+    def find(name: str) -> Stage:
+        if name not in made:
+            made[name] = make_stage(SCENARIOS[name], tmp_path_factory.mktemp(name))
+        return made[name]
+
+    return find
+
+
+def make_stage(scenario: Scenario, folder: Path) -> Stage:
+    prepared = scenario.prepare(folder).root
+    whole, log = copy(prepared, folder / "whole"), folder / "points"
+    ran = whole.run(*scenario.words, env={"AGENTD_CRASH_LOG": str(log)})
+    assert ran.code == 0, ran.out + ran.err
+    finish(scenario, whole)
+    image.check_diaries(whole.root, 0)
+    return Stage(scenario, prepared, tuple(log.read_text().splitlines()), image.of(whole.root, scenario.alone))
+
+
+def finish(scenario: Scenario, sandbox: Sandbox) -> None:
+    for words in scenario.then:
+        ran = sandbox.run(*words)
+        assert ran.code == 0, ran.out + ran.err
+
+
+def places(stage: Stage) -> list[str]:
+    """Every place to die: three in a write, one at a boundary."""
+    found = [line.replace(" ", ":") for line in sorted(set(stage.points))]
+    return [f"{point}:{when}" for point in found for when in (MOMENTS[:1] if point.startswith("step") else MOMENTS)]
+
+
+def some(found: Sequence[str], count: int, seed: str) -> list[str]:
+    """A sample that takes each kind of place, role and moment, in turn."""
+    dice = random.Random(seed)
+    shuffled = dice.sample(found, len(found))
+    kinds: dict[str, list[str]] = {}
+    for place in shuffled:
+        role, _, moment = place.split(":")
+        kinds.setdefault(f"{role}:{moment}", []).append(place)
+    turns = [place for turn in range(len(found)) for kind in kinds.values() for place in kind[turn : turn + 1]]
+    return turns[:count]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    everything = metafunc.config.getoption("crash") == "all"
+    if "part" in metafunc.fixturenames:
+        parts = [
+            pytest.param(name, (part, count), id=f"{name}-{part + 1}of{count}")
+            for name, scenario in SCENARIOS.items()
+            for count in [scenario.parts if everything else 1]
+            for part in range(count)
+        ]
+        metafunc.parametrize(("name", "part"), parts)
+    elif "pairs" in metafunc.fixturenames:
+        names = TWICE if everything else SAMPLED
+        metafunc.parametrize(("name", "pairs"), [(name, PAIRS if everything else 1) for name in names], ids=names)
+
+
+@pytest.mark.crash
+@pytest.mark.requirement(88)
+def test_a_command_killed_anywhere_goes_on_when_it_is_given_again(
+    stage: Callable[[str], Stage], name: str, part: tuple[int, int], tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    made = stage(name)
+    found = places(made)
+    if request.config.getoption("crash") != "all":
+        found = some(found, made.scenario.sample, name)
+    number, count = part
+    kill_each(made, [(place,) for place in found[number::count]], name, tmp_path, request)
+
+
+@pytest.mark.crash
+@pytest.mark.requirement(88)
+def test_a_command_killed_twice_goes_on_when_it_is_given_again(
+    stage: Callable[[str], Stage], name: str, pairs: int, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    made = stage(name)
+    dice = random.Random(f"{name} twice")
+    orders = []
+    for _ in range(pairs):
+        first = dice.randrange(1, len(made.points))
+        second = dice.randint(1, len(made.points) - first)
+        orders.append(tuple(f"*:{number}:{dice.choice(MOMENTS)}" for number in (first, second)))
+    kill_each(made, orders, "twice", tmp_path, request)
+
+
+def kill_each(
+    made: Stage, orders: Sequence[Sequence[str]], counted: str, folder: Path, request: pytest.FixtureRequest
+) -> None:
+    """Each order in a repository of its own; the test tells of every one that went wrong and keeps its repository."""
+    assert orders
+    wrong, kills = [], 0
+    for number, order in enumerate(orders):
+        root = folder / str(number)
+        try:
+            kills += kill(made, order, root)
+        except AssertionError as error:
+            wrong.append(f"{made.scenario.name}, killed at {' and '.join(order)} in {root}:\n{error}")
+        else:
+            shutil.rmtree(root)
+    request.node.user_properties.append((f"killed {counted}", kills))
+    assert not wrong, f"{len(wrong)} of {len(orders)}\n" + "\n".join(wrong[:5])
+
+
+def kill(made: Stage, order: Sequence[str], root: Path) -> int:
+    """Kill the command at each place in turn, give it once more, and compare with a run that nobody killed."""
+    scenario, sandbox = made.scenario, copy(made.prepared, root)
+    kept: dict[tuple[Path, int], bytes] = {}
+    for place in order:
+        died = sandbox.run(*scenario.words, env={"AGENTD_CRASH": place})
+        assert died.code == DEADLY, f"it ended with {died.code} instead:\n{died.out}{died.err}"
+        image.check_readable(sandbox)
+        kept |= image.answers(root)
+    again = sandbox.run(*scenario.words)
+    assert over(again), f"given again it ended with {again.code}:\n{again.out}{again.err}"
+    finish(scenario, sandbox)
+    image.check_diaries(root, len(order))
+    image.check_nobody_left(root)
+    now = image.answers(root)
+    lost = [str(key[0]) for key, data in kept.items() if key in now and now[key] != data]
+    assert not lost, f"answers were not kept: {lost}"
+    compare(image.of(root, scenario.alone), made.expected)
+    return len(order)
+
+
+def over(ran: Ran) -> bool:
+    """The command is through; archiving what has been archived is refused."""
+    return ran.code == 0 or "is archived, not complete" in ran.err
+
+
+def compare(found: dict[str, str], expected: dict[str, str]) -> None:
+    different = [name for name in sorted({*found, *expected}) if found.get(name) != expected.get(name)]
+    told = "\n".join(
+        f"--- {name}, not killed\n{expected.get(name, '(is not there)')}\n--- {name}, killed\n"
+        f"{found.get(name, '(is not there)')}"
+        for name in different
+    )
+    assert not different, told
