@@ -29,7 +29,7 @@ conformance: $(READY) ## which of the numbered requirements no test proves
 	@$(PYTHON) -m tests.conformance
 
 crash: $(READY) ## kill the program at every durable write and step boundary, then go on
-	@$(PYTHON) -m pytest -q -s --timeout=3600 tests/crash --crash=all
+	@$(PYTHON) -m pytest -q -n auto --dist worksteal tests/crash --crash=all
 
 bench: $(READY) ## measure; each benchmark fails beyond its own limit
 	@for file in benchmarks/[!_]*.py; do echo "$$file"; $(PYTHON) "$$file" || exit; done

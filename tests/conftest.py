@@ -60,5 +60,5 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
                 if name.startswith("killed "):
                     killed[name.removeprefix("killed ")] += int(str(value))
     if killed:
-        parts = ", ".join(f"{name} {count}" for name, count in killed.items())
+        parts = ", ".join(f"{name} {count}" for name, count in sorted(killed.items()))
         terminalreporter.write_line(f"crash suite: killed {killed.total()} points ({parts})")

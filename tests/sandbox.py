@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from agentd.app.demo import CHANGE, IDEA, make_repository
-from agentd.state import yamltext
+from agentd import yamltext
 
 AGENTD = (sys.executable, "-m", "agentd")
 

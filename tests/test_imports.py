@@ -9,7 +9,7 @@ import pytest
 SRC = Path(__file__).parents[1] / "src"
 LEVELS = [
     {"errors"},
-    {"process", "redaction", "model"},
+    {"process", "redaction", "model", "yamltext"},
     {"engine", "workflows", "documents", "checks", "prompts", "state", "agents", "evidence", "git", "usage"},
     {"app"},
     {"cli", "mcp", "web"},

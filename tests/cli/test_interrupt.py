@@ -213,7 +213,7 @@ def test_a_signal_in_the_middle_of_a_step_loses_nothing_and_leaves_nobody(scene:
     else:
         assert not [pid for pid in left if alive(pid)]
         assert err.strip() == f"Error: Interrupted; {scene.says} where it stopped."
-    same = scene.words if scene.words[0] != "run" and number != signal.SIGTERM else tuple(shlex.split(scene.next)[1:])
+    same = scene.words if number != signal.SIGTERM else tuple(shlex.split(scene.next)[1:])
     done = go_on(scene, same)
     if number == signal.SIGKILL:
         said = done.out.splitlines()

@@ -9,7 +9,8 @@ from typing import Any
 
 import psutil
 
-from agentd.state import journal, yamltext
+from agentd import yamltext
+from agentd.state import journal
 from tests.crash.scenarios import RECORD
 from tests.sandbox import Sandbox
 

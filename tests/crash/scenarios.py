@@ -133,8 +133,10 @@ def waiting(folder: Path) -> Sandbox:
 
 
 def answered(folder: Path) -> Sandbox:
-    """A run whose person wants it all again."""
-    return after(waiting(folder), "answer", "r1", "UD-1", "again")
+    """A run whose person wants it all again, and will be content then."""
+    sandbox = after(waiting(folder), "answer", "r1", "UD-1", "again")
+    (sandbox.root / ANSWERS).write_text("UD-2: ship\n")
+    return sandbox
 
 
 def with_record(sandbox: Sandbox) -> Sandbox:
@@ -165,6 +167,6 @@ SCENARIOS = {
         Scenario("batch", batch, RUN_BATCH, sample=10, parts=24),
         Scenario("wide", wide, RUN_BATCH, alone=False, parts=12),
         Scenario("answer", waiting, ("answer", "r1", "UD-1", "ship", "--note", "at last"), then=(("resume", "r1"),)),
-        Scenario("answered", answered, ("resume", "r1"), parts=3),
+        Scenario("answered", answered, ("resume", "r1", "--answers", ANSWERS), parts=3),
     )
 }

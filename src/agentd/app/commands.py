@@ -74,12 +74,11 @@ def run(project: Project, workflow: str, description: str, name: str = "", mode:
         raise UsageError("The change workflow has its own commands.", 'agentd plan add-feature "what should change"')
     if not description.strip():
         raise MissingDescription(f"A new {workflow} run needs a description.", f'agentd run {workflow} "what to do"')
-    description = description.encode(errors="replace").decode()
     name = name or _free_name(project, workflow, description)
     place = project.new_place(workflow, name)
     if project.store(place).exists():
         state = project.store(place).load()
-        if (state.run.workflow, state.fields.get("description")) == (workflow, description):
+        if (state.run.workflow, state.fields.get("description")) == (workflow, _writable(description)):
             return go_on(project, place)
     return start(project, workflow, name, description, mode=mode)
 
@@ -102,11 +101,15 @@ def start(
     with lock.acquire(place.folder, command or f"run {workflow_name}"):
         store = project.store(place)
         if store.exists():
-            raise AgentdError(f"The run '{name}' exists already.", f"agentd status {name}")
-        # Words that are not UTF-8 arrive with lone surrogates, which no file can hold.
-        description = description.encode(errors="replace").decode()
-        state = new_state(start_run(workflow, name, mode), description=description)
-        state = store.save(state, project.now(), "start", workflow=workflow_name, mode=mode, description=description)
+            if not command:
+                raise AgentdError(f"The run '{name}' exists already.", f"agentd status {name}")
+            state = store.load()  # the same command was given twice at once, and the other one was first
+        else:
+            description = _writable(description)
+            first = new_state(start_run(workflow, name, mode), description=description)
+            state = store.save(
+                first, project.now(), "start", workflow=workflow_name, mode=mode, description=description
+            )
         work = Work(project, workflow, store, state)
         try:
             stop = work.go(command, steps)
@@ -191,6 +194,11 @@ def request_stop(project: Project, name: str) -> bool:
         return False
     answers.ask_to_stop(place.folder, project.who(), project.now())
     return True
+
+
+def _writable(description: str) -> str:
+    """Words that are not UTF-8 arrive with lone surrogates, which no file can hold."""
+    return description.encode(errors="replace").decode()
 
 
 def _free_name(project: Project, workflow: str, description: str) -> str:

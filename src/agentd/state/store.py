@@ -8,9 +8,10 @@ from typing import Any
 
 import yaml
 
+from agentd import yamltext
 from agentd.errors import Corrupt
 from agentd.model.run import Run
-from agentd.state import durable, journal, yamltext
+from agentd.state import durable, journal
 from agentd.state.codecs import Codec, Malformed, State, decode, encode
 
 
@@ -23,6 +24,7 @@ class Store:
         self.role = role
         self._document: yamltext.Document | None = None
         self._seen: tuple[int, int, int] | None = None
+        self._known: Mapping[str, Any] = {}
         self._phase = ""
 
     @property
@@ -34,27 +36,30 @@ class Store:
 
     def load(self) -> State:
         """What the file says; a file that cannot be believed is an error that leaves it untouched."""
+        seen = self._signature()
         try:
             text = self.path.read_bytes()
         except OSError as error:
             raise Corrupt(f"{self.path}: {error.strerror}.", f"ls -l {self.path}") from None
-        self._seen = self._signature()
         data = self._parse(text)
         try:
             state = decode(self.codec, data)
         except Malformed as error:
             raise self.corrupt(str(error), *error.keys) from None
-        self._phase = state.run.phase
+        self._seen, self._known, self._phase = seen, data, state.run.phase
         return state
 
     def save(self, state: State, at: str, event: str, **details: Any) -> State:
         """The state as saved. A person's edit of the file meanwhile is kept; an edited phase stops the work."""
-        fields = {self.codec.created_key: at, **self._edits(), **state.fields, self.codec.updated_key: at}
+        edited, gone = self._edits()
+        ours = {key: value for key, value in state.fields.items() if key not in gone}
+        fields = {self.codec.created_key: at, **ours, **edited, self.codec.updated_key: at}
         state = replace(state, fields=_ordered(fields, self.codec), saves=state.saves + 1)
         journal.append(self.folder, {"n": state.saves, "at": at, "event": event, "phase": state.run.phase, **details})
-        durable.replace(self.path, self._render(encode(self.codec, state)), self.role)
-        self._seen = self._signature()
-        self._phase = state.run.phase
+        data = encode(self.codec, state)
+        durable.replace(self.path, self._render(data), self.role)
+        known = self._document.data if self._document else data
+        self._seen, self._known, self._phase = self._signature(), known, state.run.phase
         return state
 
     def move(self, folder: Path) -> None:
@@ -90,11 +95,12 @@ class Store:
             self._document = self._document.updated(data)
         return self._document.text.encode()
 
-    def _edits(self) -> Mapping[str, Any]:
-        """What somebody else wrote into the file while we held the lock; their phase is never overruled."""
+    def _edits(self) -> tuple[Mapping[str, Any], set[str]]:
+        """What somebody else changed in the file and took out of it while we held the lock; their phase is never
+        overruled."""
         if self._seen is None or self._seen == self._signature():
-            return {}
-        phase = self._phase
+            return {}, set()
+        known, phase = self._known, self._phase
         theirs = self.load()
         if theirs.run.phase != phase:
             raise Corrupt(
@@ -102,10 +108,14 @@ class Store:
                 "nothing was overwritten.",
                 f"agentd resume {theirs.run.name}",
             )
-        return theirs.fields
+        edited = {key: value for key, value in theirs.fields.items() if key not in known or known[key] != value}
+        return edited, known.keys() - theirs.fields.keys()
 
-    def _signature(self) -> tuple[int, int, int]:
-        seen = self.path.stat()
+    def _signature(self) -> tuple[int, int, int] | None:
+        try:
+            seen = self.path.stat()
+        except OSError:
+            return None
         return (seen.st_ino, seen.st_size, seen.st_mtime_ns)
 
     def _line(self, keys: tuple[str, ...]) -> int:

@@ -11,9 +11,10 @@ from functools import cached_property
 from typing import Any
 
 from agentd.errors import Corrupt
-from agentd.state.yamlpieces import STEP, Block, Entry, Leaf, Node, build, entry, plain, same, stamp
-from agentd.state.yamlread import BREAKS, corrupt, place, read
-from agentd.state.yamlscalar import spell, spell_flow, spell_key
+from agentd.yamltext.load import load as load
+from agentd.yamltext.pieces import STEP, Block, Entry, Leaf, Node, build, entry, plain, same, stamp
+from agentd.yamltext.read import BREAKS, corrupt, place, read
+from agentd.yamltext.scalar import spell, spell_flow, spell_key
 
 _MARK = "\ufeff"
 _LAST_LINE = re.compile(f"(?:\r\n|[{BREAKS}])[^{BREAKS}]*\\Z")

@@ -9,8 +9,8 @@ import yaml
 from yaml import events
 
 from agentd.errors import Corrupt
-from agentd.state.yamlpieces import Block, Entry, Leaf, Node, block, stamp
-from agentd.state.yamlscalar import meaning, spell
+from agentd.yamltext.pieces import Block, Entry, Leaf, Node, block, stamp
+from agentd.yamltext.scalar import meaning, spell
 
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 BREAKS = "\r\n\x85\u2028\u2029"

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
-from agentd.state.yamlscalar import spell, spell_key, spell_lines
+from agentd.yamltext.scalar import spell, spell_key, spell_lines
 
 STEP = 2
 

@@ -1,0 +1,19 @@
+"""What is wrong with a document, and where: the value that parsers and checks give and every face shows."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Severity = Literal["High", "Medium", "Low"]
+SEVERITIES: tuple[Severity, ...] = ("High", "Medium", "Low")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One problem: the rule it breaks, the line it stands on, and what a person does about it."""
+
+    rule: str
+    message: str
+    line: int = 1
+    severity: Severity = "High"
+    fix: str = ""
+    file: str = ""
