@@ -19,7 +19,7 @@ RUNS = st.builds(
     WORDS,
     WORDS,
     counts=st.dictionaries(WORDS, st.integers(0, 9), max_size=3),
-    intent=st.none() | st.builds(Intent, WORDS, WORDS),
+    intent=st.none() | st.builds(Intent, WORDS, WORDS, st.lists(WORDS, max_size=2).map(tuple)),
     asked_by=TEXT,
     spent=TEXT,
     waived=st.lists(WORDS, max_size=3).map(tuple),

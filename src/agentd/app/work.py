@@ -98,7 +98,7 @@ class Work:
         return {name: actions.CHECKS[name](self) if is_check(name) else self.artifact(name) for name in wanted}
 
     def intent(self, run: Run, step: Step) -> Intent:
-        return Intent(calling.next_call(self, run, step), self.project.now())
+        return Intent(calling.next_call(self, run, step), self.project.now(), step.tools)
 
     def save(self, run: Run, event: str, **details: str) -> None:
         crash.point("step")

@@ -8,7 +8,11 @@ from agentd.model.usage import Usage
 
 @dataclass(frozen=True)
 class Job:
-    """One call of one agent. `visit` counts the calls of this step from 1; a repeated attempt keeps its number."""
+    """One call of one agent.
+
+    visit    counts the calls of this step from 1; a repeated attempt keeps its number
+    tools    what the agent may call through the MCP server that `server` starts
+    """
 
     call: str
     step: str
@@ -22,6 +26,7 @@ class Job:
     model: str = ""
     session: str = ""
     tools: tuple[str, ...] = ()
+    server: tuple[str, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Intent:
-    """An attempt under way at a step; `call` names this very attempt."""
+    """An attempt under way at a step; `call` names this very attempt, `tools` what its agent may call."""
 
     call: str
     at: str
+    tools: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

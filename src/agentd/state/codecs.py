@@ -74,7 +74,7 @@ def decode(codec: Codec, data: Mapping[str, Any]) -> State:
         step=_text(inner, "step", "run"),
         begun=inner.get("begun") is True,
         counts=counts,
-        intent=Intent(_text(intent, "call", "run", "intent"), _text(intent, "at", "run", "intent")) if intent else None,
+        intent=_intent(intent) if intent else None,
         asked_by=_text(inner, "asked_by", "run"),
         spent=_text(inner, "spent", "run"),
         waived=_texts(inner, "waived", "run"),
@@ -109,6 +109,8 @@ def encode(codec: Codec, state: State) -> dict[str, Any]:
         inner["counts"] = dict(run.counts)
     if run.intent:
         inner["intent"] = {"call": run.intent.call, "at": run.intent.at}
+        if run.intent.tools:
+            inner["intent"]["tools"] = list(run.intent.tools)
     for key in ("begun", "asked_by", "spent", "waived", "clear", "result"):
         value = getattr(run, key)
         if value:
@@ -120,6 +122,11 @@ def encode(codec: Codec, state: State) -> dict[str, Any]:
 
 
 _RUN_KEYS = ("workflow", "step", "saves", "begun", "counts", "intent", "asked_by", "spent", "waived", "clear", "result")
+
+
+def _intent(data: dict[str, Any]) -> Intent:
+    where = ("run", "intent")
+    return Intent(_text(data, "call", *where), _text(data, "at", *where), _texts(data, "tools", *where))
 
 
 def _record(decision: Decision) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """A run's state on disk: loaded, kept in memory while its lock is held, and saved so that a kill loses nothing."""
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -32,7 +33,8 @@ class Store:
         return self.folder / self.codec.file
 
     def exists(self) -> bool:
-        return self.path.is_file()
+        """Whether there is anything under the file's name; what is no file there is for `load` to refuse."""
+        return os.path.lexists(self.path)
 
     def load(self) -> State:
         """What the file says; a file that cannot be believed is an error that leaves it untouched."""
