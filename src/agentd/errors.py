@@ -16,6 +16,7 @@ AgentdError                 1   expected trouble
 ├── BadAnswer                   an answer the decision does not offer
 ├── GateClosed                  a step whose needs are not met
 ├── AgentFailed                 an agent that did not do its work
+├── Refused                     a tool call that an agent may not make
 ├── DiskTrouble                 a full disk or a read-only folder
 └── UsageError              2   the words of the command are off
 Interrupted               128+n a signal ended the command
@@ -95,6 +96,10 @@ class GateClosed(AgentdError):
 
 class AgentFailed(AgentdError):
     """The agent did not do its work."""
+
+
+class Refused(AgentdError):
+    """The call is not allowed."""
 
 
 class DiskTrouble(AgentdError):

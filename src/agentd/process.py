@@ -51,7 +51,7 @@ def run(
     argv: Sequence[str],
     *,
     cwd: str | os.PathLike[str],
-    env: Mapping[str, str] | None = None,
+    env: Mapping[str, str | None] | None = None,
     stdin: str = "",
     timeout: float,
     silence: float | None = None,
@@ -62,13 +62,14 @@ def run(
     """Runs a program to its end, or ends it with everything it started: after `timeout` seconds, after `silence`
     seconds without output, when `stop` is set, or when the caller is interrupted or `on_line` raises.
 
-    `env` is added to this process's environment. `on_line` gets each line of stdout, in order, in the calling thread.
+    `env` is added to this process's environment; None takes a variable away. `on_line` gets each line of stdout, in order, in the calling thread.
     """
     started = time.monotonic()
     folder = os.path.abspath(cwd)
     # An agentd inside an agent extends the mark it was given, so that the outer one still finds everything.
     mark = "/".join(filter(None, (os.environ.get(MARK), os.urandom(16).hex())))
-    around = {**os.environ, **(env or {}), MARK: mark}
+    wanted = {**os.environ, **(env or {}), MARK: mark}
+    around = {name: value for name, value in wanted.items() if value is not None}
     words = [*_dies_with_agentd(), _find_program(argv, folder, around.get("PATH", os.defpath)), *argv[1:]]
     needle = os.fsencode(f"\0{MARK}={mark}")
     program: _Program | None = None

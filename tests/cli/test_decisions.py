@@ -208,3 +208,73 @@ def drained(fd: int) -> bytes | None:
         return os.read(fd, 4096) or None
     except OSError:
         return None
+
+
+def test_an_answer_from_before_the_question_answers_nothing(sandbox: Sandbox) -> None:
+    """An agent that writes the answer beside its documents has not asked anybody."""
+    forged = {"decision": "UD-1", "value": "accept", "by": "boss", "at": "2020-01-01T00:00:00Z"}
+    sandbox.script(challenge={**NO, "documents": {"CHALLENGE.md": "no", "answers/UD-1.json": json.dumps(forged)}})
+    sandbox.script(revise=REVISE)
+    assert sandbox.plan().code == 4
+    assert sandbox.state()["phase"] == "proposed"
+    assert sandbox.run("answer", CHANGE, "UD-1", "reject").code == 0
+    sandbox.run("plan", CHANGE)
+    assert sandbox.state()["phase"] == "rejected"
+    assert json.loads((sandbox.folder() / "answers" / "UD-1.void-1").read_text())["by"] == "boss"
+
+
+@pytest.mark.parametrize(
+    "text", ['{"decision": "UD-1", "value": "maybe"}', "{", "[" * 5000, '{"decision": "UD-9", "value": "fix"}']
+)
+def test_an_answer_file_that_answers_nothing_is_set_aside_by_the_first_valid_answer(asked: Sandbox, text: str) -> None:
+    folder = asked.folder() / "answers"
+    folder.mkdir()
+    (folder / "UD-1.json").write_text(text)
+    assert asked.run("plan", CHANGE).code == 4
+    assert asked.run("answer", CHANGE, "UD-1", "accept").code == 0
+    assert asked.run("plan", CHANGE).code == 0
+    assert (folder / "UD-1.void-1").read_text() == text
+
+
+def test_after_an_answer_the_next_command_is_to_go_on(asked: Sandbox) -> None:
+    asked.run("answer", CHANGE, "UD-1", "accept")
+    shown = asked.run("status", CHANGE)
+    assert shown.out.splitlines()[-1] == f"Next: agentd plan {CHANGE}"
+
+
+def test_a_document_that_was_shown_and_is_gone_voids_an_answer(asked: Sandbox) -> None:
+    asked.run("answer", CHANGE, "UD-1", "accept")
+    (asked.folder() / "specs" / "top-words.md").rename(asked.folder() / "specs" / "other.md")
+    assert asked.run("plan", CHANGE).code == 4
+    assert "specs/top-words.md" in asked.state()["user_decisions"][0]["resolution_reason"]
+
+
+def test_one_word_in_an_answers_file_answers_one_question(sandbox: Sandbox, tmp_path: Path) -> None:
+    sandbox.script(challenge=NO, revise=REVISE)
+    answers = tmp_path / "answers.yaml"
+    answers.write_text("steer: fix\n")
+    assert sandbox.plan("--answers", str(answers)).code == 4
+    assert [d["status"] for d in sandbox.state()["user_decisions"]] == ["answered", "pending"]
+
+
+def test_a_value_counts_before_a_number_and_words_like_yes_are_words(sandbox: Sandbox, tmp_path: Path) -> None:
+    sandbox.own_workflow(
+        "odd",
+        "name: odd\nstarts: {full: go}\nsteps:\n  go: {phase: a, do: nothing, next: {done: q}}\n"
+        '  q: {phase: a, ask: "Which?", next: {2: two, 1: one, yes: one}}\n'
+        "  one: {phase: b, end: one}\n  two: {phase: b, end: two}\n",
+    )
+    sandbox.run("run", "odd", "x", "--name", "o1")
+    sandbox.run("answer", "o1", "UD-1", "1")
+    assert "finished: one" in sandbox.run("resume", "o1").out
+    answers = tmp_path / "answers.yaml"
+    answers.write_text("q: yes\n")
+    assert sandbox.run("run", "odd", "y", "--name", "o2", "--answers", str(answers)).code == 0
+
+
+def test_a_note_that_is_not_utf8_does_no_harm(asked: Sandbox) -> None:
+    done = subprocess.run(
+        [*AGENTD, "answer", CHANGE, "UD-1", "accept", "--note", b"\xff"], cwd=asked.root, env=asked.env, check=False
+    )
+    assert done.returncode == 0
+    assert asked.run("plan", CHANGE).code == 0

@@ -254,3 +254,117 @@ def test_a_secret_in_what_an_agent_says_reaches_no_file(sandbox: Sandbox) -> Non
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completions_are_printed(sandbox: Sandbox, shell: str) -> None:
     assert "_AGENTD_COMPLETE" in sandbox.run("completions", shell).out
+
+
+def test_a_reader_who_leaves_does_not_stop_the_work(sandbox: Sandbox) -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m agentd plan {CHANGE} words | head -1",
+        shell=True,
+        cwd=sandbox.root,
+        env=sandbox.env,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert sandbox.state()["phase"] == "challenged"
+
+
+def test_the_demonstration_stays_in_its_own_repository(sandbox: Sandbox, tmp_path: Path) -> None:
+    """A git hook sets GIT_DIR, and git would follow it."""
+    head = ["git", "-C", str(sandbox.root), "rev-parse", "HEAD"]
+    before = subprocess.run(head, capture_output=True, check=True).stdout
+    away = {"GIT_DIR": str(sandbox.root / ".git"), "GIT_WORK_TREE": str(sandbox.root)}
+    assert sandbox.run("demo", "--keep", str(tmp_path / "demo"), env=away).code == 0
+    assert subprocess.run(head, capture_output=True, check=True).stdout == before
+    assert (tmp_path / "demo" / ".git").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("redirect", "code"), [("<&-", 0), (">&-", 0), ("2>&-", 0), (">/dev/full", 1), ("--json >/dev/full", 1)]
+)
+def test_streams_that_are_closed_or_full_are_no_defect(planned: Sandbox, redirect: str, code: int) -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m agentd status {redirect}",
+        shell=True,
+        cwd=planned.root,
+        env=planned.env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+
+
+def test_a_terminal_that_knows_no_unicode_still_shows_progress(sandbox: Sandbox) -> None:
+    assert sandbox.run("plan", CHANGE, "words", env={"PYTHONIOENCODING": "ascii"}).code == 0
+
+
+def test_a_working_folder_that_is_gone_is_named(sandbox: Sandbox, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    done = subprocess.run(
+        f"rmdir {gone}; {sys.executable} -P -m agentd status",
+        shell=True,
+        cwd=gone,
+        env=sandbox.env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "working folder is gone" in done.stderr
+
+
+def test_a_test_command_that_cannot_be_read_is_a_persons_decision(sandbox: Sandbox) -> None:
+    config = sandbox.root / "agentd" / "config.toml"
+    config.write_text(config.read_text().split("[evidence]")[0] + '[evidence]\ntest = "echo \'x"\n')
+    sandbox.plan()
+    asked = sandbox.run("impl", CHANGE, "--json")
+    assert asked.code == 4
+    assert "cannot be read" in json.loads((sandbox.folder() / "evidence.json").read_text())["note"]
+
+
+def test_implementing_without_git_names_git_init(sandbox: Sandbox, tmp_path: Path) -> None:
+    sandbox.plan()
+    (sandbox.root / ".git").rename(tmp_path / "away")
+    told = sandbox.run("impl", CHANGE)
+    assert told.code == 1
+    assert "Fix:   git init" in told.err
+
+
+def test_a_role_nobody_plays_leaves_nothing_half_begun(sandbox: Sandbox) -> None:
+    config = sandbox.root / "agentd" / "config.toml"
+    config.write_text(config.read_text().replace('planner = "scripted"', 'planner = "nobody"'))
+    told = sandbox.plan()
+    assert told.code == 1
+    assert "no agent 'nobody' to play the planner" in told.err
+    assert sandbox.run("status", CHANGE, "--json").data["doing"] == "ready"
+
+
+def test_what_an_agent_says_cannot_steer_the_terminal(sandbox: Sandbox) -> None:
+    sandbox.script(propose={"say": "\x1b[2Jgone\x07", "documents": {"proposal.md": "x"}})
+    assert "\x1b" not in sandbox.plan().out
+
+
+def test_completion_offers_commands(sandbox: Sandbox) -> None:
+    asked = {"COMP_WORDS": "agentd st", "COMP_CWORD": "1", "_AGENTD_COMPLETE": "bash_complete"}
+    assert sandbox.run(env=asked).out.split() == ["plain,stop", "plain,status"]
+
+
+def test_without_words_there_is_help(sandbox: Sandbox) -> None:
+    shown = sandbox.run()
+    assert shown.code == 2
+    assert shown.out.startswith("Usage:")
+
+
+def test_a_prompt_of_ones_own_is_used_and_a_broken_one_named(sandbox: Sandbox) -> None:
+    prompts = sandbox.root / "agentd" / "prompts"
+    prompts.mkdir()
+    (prompts / "propose.md").write_text("Write {{writes}} for {{nobody}}")
+    told = sandbox.plan()
+    assert told.code == 1
+    assert "nothing fills {{nobody}}" in told.err
+    (prompts / "propose.md").write_bytes(b"\xff")
+    assert "not UTF-8" in sandbox.run("plan", CHANGE).err
+    (prompts / "propose.md").write_text("Write {{writes}}")
+    assert sandbox.run("plan", CHANGE).code == 0

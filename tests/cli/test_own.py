@@ -216,3 +216,75 @@ def test_a_workflow_is_called_what_its_file_is_called_and_no_built_in_is_overrid
     sandbox.own_workflow("change", SHIP.replace("name: ship", "name: change"))
     told = sandbox.run("workflow", "check", "agentd/workflows/change.yaml")
     assert "the name of a built-in" in told.err
+
+
+def test_the_same_command_goes_on_with_the_run_it_started(sandbox: Sandbox) -> None:
+    sandbox.own_workflow("ship", SHIP)
+    sandbox.script(build={"documents": {"notes.md": "ready"}})
+    assert sandbox.run("run", "ship", "release 2").code == 4
+    again = sandbox.run("run", "ship", "release 2", "--json")
+    assert (again.code, again.data["name"]) == (4, "release-2")
+    sandbox.run("answer", "release-2", "UD-1", "ship")
+    assert sandbox.run("run", "ship", "release 2").code == 0
+    assert sandbox.run("run", "ship", "release 2", "--json").data["name"] == "release-2-2"
+
+
+def test_a_rewind_never_takes_agentds_own_files(sandbox: Sandbox) -> None:
+    sandbox.own_workflow("ship", SHIP.replace("produces: [notes.md]", 'produces: ["*.*"]'))
+    sandbox.script(build={"documents": {"notes.md": "ready"}})
+    sandbox.run("run", "ship", "x", "--name", "r1")
+    sandbox.run("answer", "r1", "UD-1", "again")
+    assert sandbox.run("resume", "r1").code == 4
+    folder = sandbox.root / "agentd" / "runs" / "r1"
+    assert (folder / "STATE.yaml").exists()
+    assert sandbox.events(folder)[0]["event"] == "start"
+    assert sandbox.run("answer", "r1", "UD-2", "ship").code == 0
+
+
+def test_a_question_of_a_childs_child_can_be_answered(batch: Sandbox) -> None:
+    batch.own_workflow("nest", BATCH.replace("name: batch", "name: nest").replace("each: piece", "each: middle"))
+    middle = "name: middle\nof: tasks\nstarts: {full: work}\nsteps:\n"
+    middle += "  work: {phase: a, each: piece, next: {done: good, spoilt: bad}}\n"
+    middle += "  good: {phase: b, end: done}\n  bad: {phase: b, end: spoilt}\n"
+    batch.own_workflow("middle", middle)
+    batch.script(
+        split={"documents": {"tasks.yaml": "tasks: [{id: a}]", "children/work/a/tasks.yaml": "tasks: [{id: b}]"}}
+    )
+    batch.script(make={"outcome": "unsure"})
+    stopped = batch.run("run", "nest", "x", "--name", "n1", "--json")
+    assert stopped.code == 4, stopped.out
+    (decision,) = stopped.data["decisions"]
+    assert decision["decision_id"] == "UD-a-b-1"
+    assert decision["question"] == "b: Is this piece good?"
+    assert batch.run("answer", "n1", "UD-a-b-1", "good").code == 0
+    assert batch.run("resume", "n1").code == 0
+
+
+def test_a_workflow_that_would_run_itself_is_refused(batch: Sandbox) -> None:
+    batch.own_workflow(
+        "piece",
+        PIECE.replace("agent: implementer", "each: piece").replace("bad: spoilt, unsure: sure", "spoilt: spoilt"),
+    )
+    told = batch.run("run", "batch", "x")
+    assert told.code == 1
+    assert "would run itself" in told.err or "cannot be reached" in told.err
+
+
+@pytest.mark.parametrize("depends", ["5", "a"])
+def test_dependencies_that_are_no_list_are_refused(batch: Sandbox, depends: str) -> None:
+    batch.script(split={"documents": {"tasks.yaml": f"tasks:\n- {{id: a}}\n- {{id: b, depends_on: {depends}}}\n"}})
+    told = batch.run("run", "batch", "x")
+    assert told.code == 1
+    assert "depends_on of b must be a list" in told.err
+
+
+def test_a_workflow_file_that_is_broken_or_gone_hides_no_run(sandbox: Sandbox) -> None:
+    sandbox.own_workflow("ship", SHIP)
+    sandbox.script(build={"documents": {"notes.md": "ready"}})
+    sandbox.run("run", "ship", "x", "--name", "r1")
+    sandbox.plan()
+    (sandbox.root / "agentd" / "workflows" / "ship.yaml").write_text("junk")
+    shown = sandbox.run("status")
+    assert shown.code == 1
+    assert "change/add-top-words" in shown.out
+    assert "ship.yaml:1" in shown.out

@@ -6,13 +6,13 @@ import re
 import shutil
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from agentd.app.demo import CHANGE, IDEA
-from agentd import yamltext
 from tests.cli.test_own import BATCH, PIECE
 from tests.sandbox import Sandbox, wait_until
 
@@ -40,7 +40,7 @@ class Working:
         sandbox.script(propose={**PROPOSAL, "wait_for": "go", "record": str(self.record)})
         self.process = sandbox.begin("plan", CHANGE, IDEA)
         self.folder = sandbox.root / "agentd" / "changes" / CHANGE
-        wait_until(lambda: self.process.poll() is not None or self.record.exists())
+        wait_until(lambda: self.process.poll() is not None or self.record.exists(), 60)
         assert self.process.poll() is None, self.process.communicate()
 
     def finish(self) -> tuple[int, str, str]:
@@ -142,7 +142,9 @@ def test_looking_on_all_the_time_sees_only_whole_states(sandbox: Sandbox) -> Non
     working = sandbox.begin("plan", CHANGE, IDEA)
     wait_until(lambda: sandbox.state_file().exists())
     seen = []
+    deadline = time.monotonic() + 120
     while working.poll() is None:
+        assert time.monotonic() < deadline
         for words in (("status", CHANGE), ("log", CHANGE), ("list",)):
             look = sandbox.run(*words, "--json")
             assert look.code == 0, look.out + look.err
@@ -175,7 +177,9 @@ def test_a_child_is_answered_while_its_sister_works(sandbox: Sandbox) -> None:
     working = sandbox.begin("run", "batch", "x", "--name", "b1")
     folder = sandbox.root / "agentd" / "runs" / "b1" / "children" / "work"
     asked = folder / "a" / "STATE.yaml"
-    wait_until(lambda: asked.exists() and "pending" in asked.read_text() and made.exists() and "make b" in made.read_text())
+    wait_until(
+        lambda: asked.exists() and "pending" in asked.read_text() and made.exists() and "make b" in made.read_text()
+    )
     shown = sandbox.run("status", "b1", "--json").data
     assert (shown["doing"], [d["decision_id"] for d in shown["decisions"]]) == ("working", ["UD-a-1"])
     assert sandbox.run("answer", "b1", "UD-a-1", "good").code == 0
@@ -206,7 +210,9 @@ def test_two_plans_of_one_new_change_make_one_change(sandbox: Sandbox) -> None:
 @pytest.mark.requirement(88)
 def test_what_a_person_adds_to_the_state_while_agentd_works_is_kept(working: Working) -> None:
     working.sandbox.edit_state("phase: proposed", "phase: proposed  # my comment")
-    working.sandbox.state_file().write_text("# mine\n" + working.sandbox.state_file().read_text() + "team: blue # ours\n")
+    working.sandbox.state_file().write_text(
+        "# mine\n" + working.sandbox.state_file().read_text() + "team: blue # ours\n"
+    )
     code, _, err = working.finish()
     assert code == 0, err
     text = working.sandbox.state_file().read_text()

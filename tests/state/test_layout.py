@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agentd.errors import UsageError
+from agentd.errors import Corrupt, UsageError
 from agentd.state.layout import child_folder, find_root, place, places
 
 
@@ -33,7 +33,7 @@ def test_a_name_that_is_a_path_is_refused(tmp_path: Path, family: str, name: str
 
 @pytest.mark.parametrize("item", ["..", "a/b", "", "."])
 def test_an_item_that_is_a_path_is_refused(tmp_path: Path, item: str) -> None:
-    with pytest.raises(UsageError):
+    with pytest.raises(Corrupt):
         child_folder(tmp_path, "work", item)
 
 

@@ -51,7 +51,7 @@ def test_every_built_in_is_sound(name: str) -> None:
         (f"first: {{phase: a, do: x, next: {{done: b}}}}\nb: {{phase: a, do: x, next: {{done: over, no: '@phase'}}}}\n{OVER}", "has neither at_most nor"),
         # needs
         (f"first: {{phase: a, needs: [text.md], do: x, next: {{done: over}}}}\n{OVER}", "'first' needs text.md, which no step produces"),
-        (f"first: {{phase: a, needs: [text.md], do: x, next: {{done: b}}}}\nb: {{phase: a, do: x, produces: [text.md], next: {{done: over}}}}\n{OVER}", "'first' needs text.md, which is only produced after it"),
+        (f"first: {{phase: a, needs: [text.md], do: x, next: {{done: b}}}}\nb: {{phase: a, do: x, produces: [text.md], next: {{done: over}}}}\n{OVER}", "'first' needs text.md, which is not produced before it"),
         (f"first: {{phase: a, needs: [t/a.md], do: x, produces: ['t/*.txt'], next: {{done: over}}}}\n{OVER}", "'first' needs t/a.md, which no step"),
     ],
 )  # fmt: skip
@@ -146,7 +146,7 @@ def test_a_child_has_to_fit_its_parent(made: str, child: str, words: str, proble
 
 
 def test_a_table_may_use_only_names_that_can_be_performed() -> None:
-    known = Known(checks=["w", "n"], actions=["x"], sources=["parts"])
+    known = Known(checks=["w", "n"], actions={"x": ("done",)}, sources=["parts"])
     found = {}
     for when, needs, do in (("w", "n", "x"), ("v", "n", "x"), ("w", "m", "x"), ("w", "n", "y")):
         workflow = table(
@@ -241,3 +241,40 @@ def test_a_built_in_that_forgets_a_word_of_its_children_is_refused() -> None:
             for word in list(step.next)[1:] if step.kind == "each" else ():
                 deaf = changed(workflow, step, next={key: edge for key, edge in step.next.items() if key != word})
                 assert named(deaf, step), f"{workflow.name}: {step.name}.{word}"
+
+
+def found_in(steps: str, known: Known | None = None, starts: str = "full: first") -> list[str]:
+    """What is wrong with a table of these steps."""
+    text = f"name: mine\nstarts: {{{starts}}}\nsteps:\n" + "".join(f"  {line}\n" for line in steps.splitlines())
+    return [what for _, what in find_problems(parse(text, "mine.yaml"), {}, known)]
+
+
+@pytest.mark.parametrize("name", ["../x.md", "a/../../b.md", "/etc/hostname", "~/x.md", "a\\\\b.md"])
+def test_an_artifact_stays_in_the_runs_folder(name: str) -> None:
+    steps = f'first: {{phase: a, agent: x, produces: ["{name}"], next: {{done: over}}}}\n{OVER}'
+    assert any("leads out of the run's folder" in what for what in found_in(steps))
+
+
+def test_what_is_produced_cannot_be_called_like_a_check() -> None:
+    steps = f"first: {{phase: a, agent: x, produces: [readme], next: {{done: over}}}}\n{OVER}"
+    assert found_in(steps) == ["step 'first': 'readme' is a check's name; an artifact has a dot or a slash"]
+
+
+def test_every_start_has_what_its_steps_need() -> None:
+    steps = (
+        "first: {phase: a, agent: x, produces: [x.md], next: {done: second}}\n"
+        f"second: {{phase: b, agent: x, needs: [x.md], next: {{done: over}}}}\n{OVER}"
+    )
+    assert found_in(steps) == []
+    assert found_in(steps, starts="full: first, lean: second") == [
+        "step 'second' needs x.md, which is not produced before it when a run starts as lean"
+    ]
+
+
+def test_a_table_has_a_way_on_for_every_outcome_of_an_action_and_for_no_other() -> None:
+    known = Known((), {"go": ("done", "late")}, ())
+    steps = f"first: {{phase: a, do: go, next: {{done: over, red: over}}}}\n{OVER}"
+    assert found_in(steps, known) == [
+        "step 'first': go may end with 'late', which has no edge here",
+        "step 'first': go never ends with 'red'",
+    ]

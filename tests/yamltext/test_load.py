@@ -44,3 +44,20 @@ def test_any_text_means_the_same_both_ways_or_is_refused_both_ways(text: str) ->
 def test_what_is_no_plain_mapping_is_refused_with_its_place(text: str) -> None:
     with pytest.raises(Corrupt, match=r":\d+:\d+: "):
         load(text)
+
+
+@given(
+    st.lists(
+        st.sampled_from(["a: 1", "b:", "- a", "- c: x y", "d: [e, f]", '"g"', "- ", "h: 2026-01-01", ""]), max_size=8
+    ),
+    st.data(),
+)
+def test_plain_blocks_mean_the_same_both_ways_or_are_refused_both_ways(lines: list[str], data: st.DataObject) -> None:
+    text = "\n".join(data.draw(st.sampled_from(["", " ", "  ", "    "])) + line for line in lines)
+    try:
+        careful = parse(text, "x").data
+    except Corrupt:
+        with pytest.raises(Corrupt):
+            load(text)
+    else:
+        assert load(text) == careful

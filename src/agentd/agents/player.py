@@ -54,6 +54,8 @@ def play(entry: Entry, env: Mapping[str, str]) -> int:
     if early:
         make_trouble(entry, folder, tell)
     apply(entry, folder)
+    if entry.get("tools"):
+        call_tools(entry["tools"], json.loads(env.get("AGENTD_SERVER") or "[]"), tell)
     for argv in commands(entry):
         run(argv)
         tell(type="text", text=f"ran {' '.join(argv)}")
@@ -71,6 +73,21 @@ def wait_for(path: str, seconds: float) -> None:
         if time.monotonic() > deadline:
             raise Trouble(f"Waited {seconds:g} s for {path}, which did not come.")
         time.sleep(0.01)
+
+
+def call_tools(calls: list[Entry], server: list[str], tell: Callable[..., None]) -> None:
+    """Each call in turn; one that is refused, or is not where it should be, is an error."""
+    from agentd.agents.toolcalls import opened
+
+    with opened(server) as tools:
+        for call in calls:
+            name = next(key for key in call if key != "expect_error")
+            said = tools.call(name, call[name])
+            tell(type="tool", tool=name, status="error" if said.refused else "success", text=said.text)
+            if said.refused and not call.get("expect_error"):
+                raise Trouble(f"The tool {name} refused: {said.text}")
+            if call.get("expect_error") and not said.refused:
+                raise Trouble(f"The tool {name} was expected to refuse, but it said: {said.text}")
 
 
 def commands(entry: Entry) -> list[list[str]]:

@@ -52,6 +52,14 @@ def _is_usage(value: Any) -> bool:
     )
 
 
+def _is_tool_call(value: Any) -> bool:
+    """One tool with its arguments, and perhaps what is expected of it."""
+    if not isinstance(value, dict) or not isinstance(value.get("expect_error", False), bool):
+        return False
+    calls = [arguments for name, arguments in value.items() if name != "expect_error"]
+    return len(calls) == 1 and isinstance(calls[0], dict)
+
+
 TEXT = (lambda value: isinstance(value, str), "text (quote it)")
 FLAG = (lambda value: isinstance(value, bool), "true or false")
 
@@ -63,6 +71,7 @@ KEYS: Mapping[str, Kind] = {
     "append": _by_path(TEXT),
     "replace": _by_path(_list_of((_is_edit, "[old, new]"))),
     "delete": _list_of(TEXT),
+    "tools": _list_of((_is_tool_call, "one tool: its arguments, with expect_error: true where it must refuse")),
     "run": (lambda value: _is_argv(value) or _list_of((_is_argv, ""))[0](value), "one command or a list of commands"),
     "lines": _list_of(TEXT),
     "say": TEXT,

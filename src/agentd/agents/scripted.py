@@ -36,6 +36,7 @@ def command(job: Job) -> Command:
             "AGENTD_ITEM": job.item,
             "AGENTD_MODEL": job.model,
             "AGENTD_SESSION": job.session,
+            "AGENTD_SERVER": json.dumps(job.server) if job.server else "",
         },
     )
 

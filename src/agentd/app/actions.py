@@ -5,13 +5,13 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import yaml
-
+from agentd import yamltext
 from agentd.engine.waves import Item
 from agentd.errors import AgentdError, Corrupt
 from agentd.evidence.tests import run_tests
+from agentd.model.finding import Finding
 from agentd.model.run import Outcome
 from agentd.redaction import redact, secret_values
 from agentd.state import durable
@@ -42,7 +42,8 @@ def run_project_tests(work: "Work") -> Outcome:
         work.project.interrupted,
     )
     secrets = secret_values(work.secrets())
-    evidence = replace(evidence, output=tuple(redact(line, secrets) for line in evidence.output))
+    clean = tuple(redact(line, secrets) for line in evidence.output)
+    evidence = replace(evidence, command=redact(evidence.command, secrets), output=clean)
     work.write("evidence.json", json.dumps(evidence.to_data(), indent=2, ensure_ascii=False) + "\n")
     what = evidence.note or f"exit {evidence.exit_code}"
     work.say(f"tests {evidence.status}: {what} ({evidence.seconds:.1f} s)")
@@ -74,14 +75,15 @@ def tasks(work: "Work") -> Sequence[Item]:
     path = work.store.folder / "tasks.yaml"
     fix = f"edit {path}: tasks: [{{id: T-001, depends_on: []}}]"
     try:
-        data: Any = yaml.safe_load(path.read_bytes())
+        data = yamltext.parse_bytes(path.read_bytes(), str(path)).data
     except OSError as error:
         raise Corrupt(f"{path}: {error.strerror}.", fix) from None
-    except yaml.YAMLError as error:
-        raise Corrupt(f"{path}: {' '.join(str(error).split())}.", fix) from None
-    entries = data.get("tasks") if isinstance(data, Mapping) else None
+    entries = data.get("tasks")
     if not isinstance(entries, list) or not all(isinstance(entry, Mapping) and entry.get("id") for entry in entries):
         raise Corrupt(f"{path}: 'tasks' must be a list of tasks, each with an id.", fix)
+    for entry in entries:
+        if not isinstance(entry.get("depends_on") or [], list):
+            raise Corrupt(f"{path}: depends_on of {entry['id']} must be a list.", fix)
     return [Item(str(entry["id"]), tuple(map(str, entry.get("depends_on") or ()))) for entry in entries]
 
 
@@ -96,11 +98,37 @@ def evidence_is_green(path: Path) -> str:
 
 def clear_folder(folder: Path) -> None:
     """Children of a rewound step; gone as a whole, twice does no harm."""
-    if folder.is_dir():
-        shutil.rmtree(folder)
+    try:
+        if folder.is_dir():
+            shutil.rmtree(folder)
+    except OSError as error:
+        raise durable.trouble(folder, error) from error
+
+
+def every_requirement_has_a_task(work: "Work") -> str:
+    """Why the tasks do not cover the specs, or nothing."""
+    return _documents(work, lambda finding: finding.rule == "uncovered_requirement")
+
+
+def the_documents_are_valid(work: "Work") -> str:
+    """The first thing that is wrong with the documents, or nothing."""
+    return _documents(work, lambda finding: finding.severity == "High")
+
+
+def _documents(work: "Work", counts: Callable[[Finding], bool]) -> str:
+    from agentd.app.examining import examine_change
+    from agentd.app.shelf import Shelf
+
+    project = work.project
+    examined = examine_change(project.relative(work.store.folder), project.config.rules(), Shelf(str(project.root)))
+    found = [finding for finding in examined.findings if counts(finding)]
+    more = f" (and {len(found) - 1} more: agentd validate {work.state.run.name})" if len(found) > 1 else ""
+    return f"{found[0].file}:{found[0].line}: {found[0].message}{more}" if found else ""
 
 
 CHECKS: Mapping[str, Callable[["Work"], str]] = {
+    "every_requirement_has_a_task": every_requirement_has_a_task,
+    "the_documents_are_valid": the_documents_are_valid,
     "proposal_is_missing": missing("proposal.md"),
     "specs_are_missing": missing("specs/"),
     "tasks_are_missing": missing("tasks.md"),
@@ -109,6 +137,12 @@ ACTIONS: Mapping[str, Callable[["Work"], Outcome]] = {
     "nothing": nothing,
     "run_tests": run_project_tests,
     "archive": archive,
+}
+# The words each action may end with; a table must have a way on for every one of them.
+OUTCOMES: Mapping[str, tuple[str, ...]] = {
+    "nothing": ("done",),
+    "run_tests": ("green", "red", "unknown"),
+    "archive": ("done",),
 }
 SOURCES: Mapping[str, Callable[["Work"], Sequence[Item]]] = {"tasks": tasks}
 VALID: Mapping[str, Callable[[Path], str]] = {"evidence.json": evidence_is_green}

@@ -2,10 +2,12 @@
 
 import hashlib
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentd.app.project import Project
 from agentd.app.questions import options, question
-from agentd.errors import BadAnswer
+from agentd.errors import BadAnswer, Corrupt
 from agentd.model.decision import Answer, Decision
 from agentd.model.run import Outcome, Run
 from agentd.model.workflow import Step, is_check
@@ -19,10 +21,9 @@ def ask(work: "Work", run: Run, step: Step) -> Outcome | None:
     """The answer as an outcome, or None while there is none. An answer to what is no longer there is void."""
     while True:
         decision = pending(work, step) or open_decision(work, run, step)
-        answer = answers.read(work.store.folder, decision.id) or put(work, decision)
+        answer = valid_answer(work.store.folder, decision) or put(work, decision)
         if answer is None:
             return None
-        answer = choose(decision, answer)
         changed = [name for name, sum_ in shown(work, step).items() if decision.shown.get(name) != sum_]
         changed += [name for name in decision.shown if name not in shown(work, step)]
         if changed:
@@ -41,23 +42,51 @@ def put(work: "Work", decision: Decision) -> Answer | None:
         answer = work.project.ask(decision)
     if answer is None:
         return None
-    answer = choose(decision, answer)
-    stamped = replace(answer, by=answer.by or work.project.who(), at=work.project.now())
-    answers.write(work.store.folder, stamped)
-    return answers.read(work.store.folder, decision.id)
+    return give(work.project, work.store.folder, decision, answer)
+
+
+def give(project: Project, folder: Path, decision: Decision, answer: Answer) -> Answer:
+    """Record an answer to an open decision; what counts is given back, and that is the first valid one."""
+    by = writable(answer.by or project.who())
+    said = replace(
+        choose(decision, answer), note=writable(answer.note), by=by, at=project.now(), asked_at=decision.asked_at
+    )
+    while not answers.write(folder, said):
+        earlier = valid_answer(folder, decision)
+        if earlier is not None:
+            return earlier
+        answers.set_aside(folder, decision.id)
+    return said
+
+
+def valid_answer(folder: Path, decision: Decision) -> Answer | None:
+    """The answer on disk, if it answers this very question with one of its values."""
+    try:
+        found = answers.read(folder, decision.id)
+        return choose(decision, found) if found and found.asked_at == decision.asked_at else None
+    except (BadAnswer, Corrupt):
+        return None
+
+
+def writable(text: str) -> str:
+    """Words that are not UTF-8 arrive with lone surrogates, which no file can hold."""
+    return text.encode(errors="replace").decode()
 
 
 def choose(decision: Decision, answer: Answer) -> Answer:
     """The answer with its value in the decision's own word: a value, a label, or its number in the list."""
-    said = answer.value.strip()
-    for number, option in enumerate(decision.options, 1):
-        label = option.label.removesuffix("(Recommended)").strip()
-        if said.lower() in (option.value.lower(), option.label.lower(), label.lower(), str(number)):
-            return replace(answer, decision=decision.id, value=option.value)
+    said = answer.value.strip().lower()
+    options = decision.options
+    names = [option.value.lower() for option in options]
+    labels = [option.label.removesuffix("(Recommended)").strip().lower() for option in options]
+    numbers = [str(number) for number in range(1, len(options) + 1)]
+    for spellings in (names, [option.label.lower() for option in options], labels, numbers):
+        if said in spellings:
+            return replace(answer, decision=decision.id, value=options[spellings.index(said)].value)
     known = ", ".join(option.value for option in decision.options)
     raise BadAnswer(
         f"'{answer.value}' does not answer {decision.id} ({decision.question}); the answers are: {known}.",
-        f"agentd answer RUN {decision.id} {decision.options[0].value}" if decision.options else "",
+        "agentd status",
     )
 
 
@@ -69,10 +98,10 @@ def pending(work: "Work", step: Step) -> Decision | None:
 def open_decision(work: "Work", run: Run, step: Step) -> Decision:
     """Write the decision down as pending; only then may anybody be asked."""
     asked = question(step)
-    prefix = f"UD-{work.item}-" if work.item else "UD-"
+    prefix = "-".join(("UD", *work.items_above(), ""))
     decision = Decision(
         id=f"{prefix}{len(work.state.decisions) + 1}",
-        question=asked.text,
+        question=f"{work.item}: {asked.text}" if work.item else asked.text,
         options=options(step),
         state_context=run.asked_by or run.step,
         asked_at=work.project.now(),

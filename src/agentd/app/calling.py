@@ -1,17 +1,20 @@
 """One call of one agent: a prompt in, a transcript on disk, an outcome out. The transcript decides, also after a kill."""
 
 import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from agentd import process
 from agentd.agents import table
 from agentd.documents.reply import Stated, find_outcome, judge
-from agentd.errors import Interrupted
+from agentd.errors import BadConfig, Interrupted, NotFound
 from agentd.model.job import Job, Reply
 from agentd.model.run import Outcome, Run
-from agentd.model.workflow import RESERVED, Step
+from agentd.model.workflow import RESERVED, Step, is_check
 from agentd.prompts.render import built_in, render
 from agentd.redaction import redact, secret_values
 from agentd.state import durable
@@ -20,6 +23,19 @@ if TYPE_CHECKING:
     from agentd.app.work import Work
 
 CALL = re.compile(r"(?P<step>.+)-(?P<visit>\d+)\.(?P<attempt>\d+)")
+
+
+def find_agent(work: "Work", step: Step) -> table.Adapter:
+    """The agent that plays the step's role, looked for before anything is begun."""
+    name = work.project.config.agent_of(step.what)
+    try:
+        return table.find(name)
+    except NotFound as error:
+        config = work.project.relative(work.project.root / "agentd" / "config.toml")
+        raise NotFound(
+            f"There is no agent '{name}' to play the {step.what}.",
+            f"printf '[roles]\n{step.what} = \"scripted\"\n' >> {config}   # {error.fix}",
+        ) from None
 
 
 def next_call(work: "Work", run: Run, step: Step) -> str:
@@ -39,18 +55,28 @@ def transcript(work: "Work", call: str) -> Path:
     return work.store.folder / "calls" / f"{call}.jsonl"
 
 
+@contextmanager
+def written(path: Path) -> Iterator[TextIO]:
+    """A transcript as it is written; a disk that does not take it is told in words."""
+    try:
+        with path.open("w", encoding="utf-8", buffering=1) as log:
+            yield log
+    except OSError as error:
+        raise durable.trouble(path, error) from error
+
+
 def call_agent(work: "Work", run: Run, step: Step) -> Outcome:
     """Run the agent that plays the step's role and judge what it did."""
     assert run.intent is not None
     config = work.project.config
     agent = config.agent_of(step.what)
-    adapter = table.find(agent)
+    adapter = find_agent(work, step)
     job = make_job(work, run, step, agent)
     command = adapter.command(job)
     path = transcript(work, run.intent.call)
     durable.make_folder(path.parent)
     secrets = secret_values({**work.secrets(), **command.env})
-    with path.open("w", encoding="utf-8", buffering=1) as log:
+    with written(path) as log:
 
         def keep(line: str) -> None:
             log.write(redact(line, secrets) + "\n")
@@ -96,7 +122,7 @@ def finished_before(work: "Work", run: Run, step: Step) -> Outcome | None:
 
 
 def read_transcript(work: "Work", step: Step, call: str) -> Reply:
-    adapter = table.find(work.project.config.agent_of(step.what))
+    adapter = find_agent(work, step)
     with transcript(work, call).open(encoding="utf-8", errors="replace") as lines:
         return adapter.read(line.rstrip("\n") for line in lines)
 
@@ -110,7 +136,10 @@ def judge_reply(work: "Work", run: Run, step: Step, reply: Reply) -> Outcome:
         stated = Stated(words[0])
     if not stated.word:
         return Outcome("failed", stated.problem)
-    begun = datetime.fromisoformat(run.intent.at).timestamp()
+    try:
+        begun = datetime.fromisoformat(run.intent.at).timestamp()
+    except ValueError:
+        raise work.store.corrupt(f"'{run.intent.at}' is no time", "run", "intent", "at") from None
     missing = [f"{name}: {why}" for name in step.produces if (why := work.artifact(name, begun))]
     if missing:
         return Outcome("failed", f"the agent said '{stated.word}', but {'; '.join(missing)}")
@@ -120,7 +149,7 @@ def judge_reply(work: "Work", run: Run, step: Step, reply: Reply) -> Outcome:
 def remember(work: "Work", reply: Reply) -> None:
     """What later steps want of a call: the conversation, if the agent has one."""
     if reply.session:
-        work.note("session_id", reply.session)
+        work.note("session_id", reply.session.encode(errors="replace").decode())
 
 
 def make_job(work: "Work", run: Run, step: Step, agent: str) -> Job:
@@ -141,15 +170,24 @@ def make_job(work: "Work", run: Run, step: Step, agent: str) -> Job:
         outcomes=words,
         item=work.item,
         tools=step.tools,
+        server=server(work, run.intent.call) if step.tools else (),
         settings=settings,
     )
+
+
+def server(work: "Work", call: str) -> tuple[str, ...]:
+    """The program that gives an agent the tools of its step; said in full, as some agents pass on no environment."""
+    # -P: without it the `agentd` folder of the project in cwd could stand in for this package.
+    return (sys.executable, "-P", "-m", "agentd", "mcp", "--run", str(work.store.folder), "--call", call)
 
 
 def make_prompt(work: "Work", step: Step, words: tuple[str, ...]) -> str:
     """The step's own template from `agentd/prompts/`, or the built-in one."""
     own = work.project.root / "agentd" / "prompts" / f"{step.name}.md"
-    template = own.read_text(encoding="utf-8") if own.is_file() else built_in("step")
-    folder = work.project.relative(work.store.folder)
+    try:
+        template = own.read_text(encoding="utf-8") if own.is_file() else built_in("step")
+    except UnicodeDecodeError:
+        raise BadConfig(f"{own}: not UTF-8 text.", f"iconv -f latin1 -t utf-8 -o {own} {own}") from None
     values = {
         "role": step.what,
         "workflow": work.workflow.name,
@@ -158,10 +196,21 @@ def make_prompt(work: "Work", step: Step, words: tuple[str, ...]) -> str:
         "item": f", item {work.item}" if work.item else "",
         "description": str(work.top.state.fields.get("description", "")),
         "root": str(work.project.root),
-        "folder": folder,
-        "reads": ", ".join(f"{folder}/{name}" for name in step.needs) or "nothing in particular",
-        "writes": ", ".join(f"{folder}/{name}" for name in step.produces) or "what the step asks for",
+        "folder": str(work.store.folder),
+        "reads": ", ".join(where(work, name) for name in step.needs if not is_check(name)) or "nothing in particular",
+        "writes": ", ".join(f"{work.store.folder}/{name}" for name in step.produces) or "what the step asks for",
+        "tools": f"\n- The tools of the MCP server agentd, for these documents: {', '.join(step.tools)}"
+        if step.tools
+        else "",
         "outcomes": ", ".join(words),
         "forward": step.forward,
     }
     return render(template, values, str(own) if own.is_file() else "step.md")
+
+
+def where(work: "Work", name: str) -> str:
+    """The full path of an artifact, which may be the parent's."""
+    at = work
+    while at.parent is not None and not any(at.files(name)):
+        at = at.parent
+    return f"{at.store.folder}/{name}"

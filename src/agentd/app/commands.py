@@ -3,7 +3,7 @@
 import re
 from datetime import UTC, datetime
 
-from agentd.app import asking
+from agentd.app import asking, base
 from agentd.app.project import Project
 from agentd.app.report import Report, pending, report
 from agentd.app.work import Work
@@ -55,6 +55,8 @@ def impl(project: Project, change: str) -> Report:
             "archived": f"agentd log {change}",
         }
         raise ChangeNotReady(f"'{change}' is {phase}, so there is nothing to implement.", fixes[phase])
+    if not any((folder / ".git").exists() for folder in (project.root, *project.root.parents)):
+        raise ChangeNotReady("Implementing needs git, so that every change can be seen and undone.", "git init")
     return go_on(project, place, "impl")
 
 
@@ -78,7 +80,7 @@ def run(project: Project, workflow: str, description: str, name: str = "", mode:
     place = project.new_place(workflow, name)
     if project.store(place).exists():
         state = project.store(place).load()
-        if (state.run.workflow, state.fields.get("description")) == (workflow, _writable(description)):
+        if (state.run.workflow, state.fields.get("description")) == (workflow, asking.writable(description)):
             return go_on(project, place)
     return start(project, workflow, name, description, mode=mode)
 
@@ -105,7 +107,9 @@ def start(
                 raise AgentdError(f"The run '{name}' exists already.", f"agentd status {name}")
             state = store.load()  # the same command was given twice at once, and the other one was first
         else:
-            description = _writable(description)
+            if place.family == "change":
+                base.begin(place.folder, project.root)
+            description = asking.writable(description)
             first = new_state(start_run(workflow, name, mode), description=description)
             state = store.save(
                 first, project.now(), "start", workflow=workflow_name, mode=mode, description=description
@@ -117,6 +121,7 @@ def start(
             if not command:
                 signal.again = f"agentd resume {workflow_name}/{name}"
             raise
+        _keep_base(project, place, work)
     return _told(project, place, work, stop)
 
 
@@ -127,17 +132,25 @@ def go_on(project: Project, place: Place, command: str = "", steps: int | None =
         state = store.load()
         workflow = project.workflow(state.run.workflow or place.family, runnable=True)
         work = Work(project, workflow, store, state)
+        _keep_base(project, place, work)
         stop = work.go(command, steps)
+        _keep_base(project, place, work)
     return _told(project, place, work, stop)
+
+
+def _keep_base(project: Project, place: Place, work: Work) -> None:
+    """While a change is planned it may touch any spec of the library; from then on only its own ones matter."""
+    if place.family == "change" and work.state.run.phase == "proposed":
+        base.widen(work.store.folder, project.root)
+    elif place.family == "change" and work.state.run.phase != "rejected":
+        base.prune(work.store.folder)
 
 
 def _told(project: Project, place: Place, work: Work, stop: Stop) -> Report:
     if stop.why == "blocked":
-        name = work.state.run.name
-        raise GateClosed(
-            f"Step {work.state.run.step} cannot start: {stop.note}.",
-            f"add what is missing to {project.relative(work.store.folder)}, then: agentd resume {name}",
-        )
+        again = report(project, place, work.state).next
+        folder = project.relative(work.store.folder)
+        raise GateClosed(f"Step {work.state.run.step} cannot start: {stop.note} (in {folder}).", again)
     moved = Place(place.family, place.name, work.store.folder)
     return report(project, moved, work.state, stop)
 
@@ -176,13 +189,10 @@ def answer(
         )
         raise BadAnswer(f"{decision_id} {what}; open decisions: {known}.", f"agentd status {name}")
     store, decision = match
-    said = asking.choose(decision, Answer(decision_id, value, note, by or project.who(), project.now()))
-    if not answers.write(store.folder, said):
-        earlier = answers.read(store.folder, decision_id)
-        if earlier and earlier.value != said.value:
-            raise BadAnswer(
-                f"{decision_id} was answered '{earlier.value}' by {earlier.by} before.", f"agentd status {name}"
-            )
+    wanted = asking.choose(decision, Answer(decision_id, value, note, by))
+    said = asking.give(project, store.folder, decision, wanted)
+    if said.value != wanted.value:
+        raise BadAnswer(f"{decision_id} was answered '{said.value}' by {said.by} before.", f"agentd status {name}")
     report_now = report(project, place, project.store(place).load())
     return decision, said, report_now
 
@@ -196,11 +206,6 @@ def request_stop(project: Project, name: str) -> bool:
     return True
 
 
-def _writable(description: str) -> str:
-    """Words that are not UTF-8 arrive with lone surrogates, which no file can hold."""
-    return description.encode(errors="replace").decode()
-
-
 def _free_name(project: Project, workflow: str, description: str) -> str:
     """A short name made of the description's first words; a number is added where it is taken."""
     if workflow == "staged":
@@ -210,7 +215,18 @@ def _free_name(project: Project, workflow: str, description: str) -> str:
     if workflow == "team":
         name = f"{datetime.now(UTC):%Y-%m-%d}_{name}"
     number, free = 1, name
-    while project.new_place(workflow, free).folder.exists():
+    while (place := project.new_place(workflow, free)).folder.exists():
+        if _goes_on(project, place, workflow, description):
+            return free
         number += 1
         free = f"{name}-{number}"
     return free
+
+
+def _goes_on(project: Project, place: Place, workflow: str, description: str) -> bool:
+    """Whether a folder holds an unfinished run that was started with the same words: the same command goes on with it."""
+    if not project.store(place).exists():
+        return False
+    state = project.store(place).load()
+    same = (state.run.workflow, state.fields.get("description")) == (workflow, asking.writable(description))
+    return same and not state.run.result

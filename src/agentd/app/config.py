@@ -1,6 +1,7 @@
 """The configuration: the project's file over the person's own over the defaults. A bad value names itself and its file."""
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from agentd.errors import BadConfig
+from agentd.model.finding import SEVERITIES
+from agentd.model.rules import SEVERITY, Rules
 
 DEFAULTS: dict[str, dict[str, Any]] = {
     "workflow": {
@@ -17,12 +20,13 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "self_review_iterations": 3,
     },
     "roles": {"planner": "gemini", "challenger": "codex", "implementer": "claude", "reviewer": "codex"},
-    "team": {"max_parallel": 1, "repair_rounds": 3, "agent_retries": 2},
+    "team": {"max_parallel": 1},
     "staged": {"max_parallel": 4, "review_retries": 3, "stage_restarts": 3, "phase_retries": 3, "task_retries": 2},
     "runs": {"max_parallel": 4},
     "calls": {"timeout_secs": 1800, "silence_secs": 600, "grace_secs": 5},
     "evidence": {"test": "", "timeout_secs": 1800},
     "scripted": {"script": ""},
+    "validation": vars(Rules()),
     "limits": {},
 }
 OPEN = ("roles", "limits")
@@ -48,6 +52,10 @@ class Config:
         """Which agent plays a role; a role without a line is played by the implementer's agent."""
         roles = self.sections["roles"]
         return str(roles.get(role) or roles["implementer"])
+
+    def rules(self) -> Rules:
+        """What documents are checked by."""
+        return Rules(**self.sections["validation"])
 
 
 def read_config(root: Path, env: Mapping[str, str] | None = None) -> Config:
@@ -99,11 +107,43 @@ def _set(section: dict[str, Any], name: str, key: str, value: Any, path: Path, w
     if key not in section and name not in OPEN:
         warnings.append(f"{path}: unknown key {name}.{key}{_near(key, section)}")
         return
+    if (name, key) == ("validation", "severity_map") and isinstance(value, dict):
+        section[key] = dict(section[key])  # the defaults are shared
+        for rule, severity in value.items():
+            _set_severity(section[key], rule, severity, path, warnings)
+        return
     kind: type = int if name == "limits" else str if name == "roles" else type(section[key])
-    if type(value) is not kind or (isinstance(value, int) and value < 0):
-        allowed = "a whole number from 0" if kind is int else "true or false" if kind is bool else "text"
-        raise BadConfig(f"{path}: {name}.{key} = {value!r} is not allowed: it must be {allowed}.", f"edit {path}")
-    section[key] = value
+    texts = kind is tuple and isinstance(value, list) and all(isinstance(entry, str) for entry in value)
+    if not texts and (type(value) is not kind or (isinstance(value, int) and value < 0)):
+        raise _bad(path, f"{name}.{key}", value, _ALLOWED[kind])
+    if key.endswith("_pattern"):
+        try:
+            re.compile(value)
+        except re.error as error:
+            raise _bad(path, f"{name}.{key}", value, f"a regular expression ({error})") from None
+    section[key] = tuple(value) if texts else value
+
+
+def _set_severity(section: dict[str, Any], rule: str, severity: Any, path: Path, warnings: list[str]) -> None:
+    if rule not in SEVERITY:
+        warnings.append(f"{path}: unknown key validation.severity_map.{rule}{_near(rule, SEVERITY)}")
+    elif severity not in SEVERITIES:
+        raise _bad(path, f"validation.severity_map.{rule}", severity, f"one of {', '.join(SEVERITIES)}")
+    else:
+        section[rule] = severity
+
+
+_ALLOWED = {
+    int: "a whole number from 0",
+    bool: "true or false",
+    str: "text",
+    tuple: "a list of texts",
+    dict: "a section",
+}
+
+
+def _bad(path: Path, key: str, value: Any, allowed: str) -> BadConfig:
+    return BadConfig(f"{path}: {key} = {value!r} is not allowed: it must be {allowed}.", f"edit {path}")
 
 
 def _near(name: str, known: Mapping[str, Any]) -> str:

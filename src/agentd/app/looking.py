@@ -6,7 +6,7 @@ from typing import Any
 
 from agentd.app.project import Project
 from agentd.app.report import Report, report
-from agentd.errors import AgentdError, Corrupt
+from agentd.errors import AgentdError
 from agentd.state import journal, lock
 from agentd.state.layout import Place
 
@@ -16,12 +16,12 @@ def status(project: Project, name: str) -> Report:
     return report(project, place, project.store(place).load())
 
 
-def overview(project: Project) -> Iterator[Report | tuple[Place, AgentdError]]:
+def overview(project: Project, archived: bool = False) -> Iterator[Report | tuple[Place, AgentdError]]:
     """Every run; one that cannot be read is listed with its error and hides none of the others."""
-    for place in project.places():
+    for place in project.places() if archived else project.active_places():
         try:
-            yield report(project, place, project.store(place).load())
-        except Corrupt as error:
+            yield report(project, place, project.store(place).peek())
+        except AgentdError as error:
             yield place, error
 
 
@@ -29,9 +29,10 @@ def log(project: Project, name: str, last: int = 0) -> tuple[Path, list[dict[str
     """The diary of a run, each save once: a save that was cut off and made again counts as its last telling."""
     place = project.find(name)
     events: dict[Any, dict[str, Any]] = {}
-    for event in journal.read(place.folder):
-        events.pop(event.get("n"), None)
-        events[event.get("n")] = event
+    for number, event in enumerate(journal.read(place.folder)):
+        key = event.get("n") if type(event.get("n")) is int else f"line {number}"
+        events.pop(key, None)
+        events[key] = event
     return place.folder, list(events.values())[-last:]
 
 

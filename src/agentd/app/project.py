@@ -12,7 +12,7 @@ from agentd.app.config import Config, read_config
 from agentd.errors import ChangeNotFound, NotFound, RunNotFound, Unsound, UsageError
 from agentd.model.decision import Answer, Decision
 from agentd.model.workflow import Workflow
-from agentd.state import layout
+from agentd.state import layout, lock
 from agentd.state.codecs import codec
 from agentd.state.layout import Place
 from agentd.state.store import Store
@@ -52,12 +52,13 @@ class Project:
         return os.environ.get("USER") or os.environ.get("LOGNAME") or str(os.getuid() if hasattr(os, "getuid") else "")
 
     def relative(self, path: Path) -> str:
-        return os.path.relpath(path, self.root)
+        inside = str(path).removeprefix(f"{self.root}{os.sep}")
+        return inside if inside != str(path) else os.path.relpath(path, self.root)
 
     def workflow_files(self) -> Mapping[str, Path]:
         """The person's own workflows by name of file."""
         folder = self.root / "agentd" / "workflows"
-        return {path.stem: path for path in sorted(folder.glob("*.yaml"))} if folder.is_dir() else {}
+        return {path.stem: path for path in sorted(folder.glob("*.y*ml"))} if folder.is_dir() else {}
 
     def workflow_names(self) -> tuple[str, ...]:
         return (*BUILT_IN, *(name for name in self.workflow_files() if name not in BUILT_IN))
@@ -84,12 +85,22 @@ class Project:
         return prove(table, self._children(table), known_names())
 
     def _children(self, table: Workflow) -> Mapping[str, Workflow]:
-        wanted = {step.what for step in table.steps.values() if step.kind == "each"}
-        return {name: self.workflow(name) for name in wanted if name in self.workflow_names()}
+        """The workflows a table runs for each of its items; one that would run itself is refused."""
+        found: dict[str, Workflow] = {}
+        fresh = [table]
+        while fresh:
+            above = fresh.pop()
+            for step in above.steps.values():
+                if step.kind == "each" and step.what == table.name:
+                    raise Unsound(f"{above.source}:{step.line}: step '{step.name}': {table.name} would run itself.")
+                if step.kind == "each" and step.what not in found and step.what in self.workflow_names():
+                    found[step.what] = with_limits(self._read(step.what), self.config.limits())
+                    fresh.append(found[step.what])
+        return found
 
     def _read(self, name: str) -> Workflow:
         path = self.workflow_files().get(name)
-        return read_built_in(name) if path is None else self._read_file(path, self.relative(path))
+        return read_built_in(name) if path is None else self._read_file(path, os.path.relpath(path))
 
     def _read_file(self, path: Path, source: str) -> Workflow:
         try:
@@ -99,12 +110,18 @@ class Project:
         except UnicodeDecodeError:
             raise Unsound(f"{source}:1: not UTF-8 text.", f"save {source} as UTF-8") from None
         if path.stem in BUILT_IN:
-            raise Unsound(f"{source}: '{path.stem}' is the name of a built-in workflow.", f"mv {source} my-{path.name}")
+            own = Path(source).with_name(f"my-{path.name}")
+            raise Unsound(
+                f"{source}: '{path.stem}' is the name of a built-in workflow.",
+                f"sed 's/^name: .*/name: my-{path.stem}/' {source} > {own} && rm {source}",
+            )
         if table.name != path.stem:
             raise Unsound(
                 f"{source}:1: the workflow is called '{table.name}', its file '{path.name}'.",
                 f"mv {source} {Path(source).with_name(table.name + '.yaml')}",
             )
+        if table.commands:
+            raise Unsound(f"{source}: only the built-in workflows have commands of their own.", "take 'commands' out")
         return table
 
     def store(self, place: Place) -> Store:
@@ -114,6 +131,10 @@ class Project:
         """Every run there is, or those of one name."""
         return (place for place in layout.places(self.root, name) if self.store(place).exists())
 
+    def active_places(self) -> Iterator[Place]:
+        """Every run but the archived ones; one whose process died while it was archived is still among them."""
+        return (place for place in layout.places(self.root, archived=lock.signed) if self.store(place).exists())
+
     def new_place(self, workflow: str, name: str) -> Place:
         return layout.place(self.root, workflow if workflow in FAMILIES else "", name)
 
@@ -121,7 +142,7 @@ class Project:
         """The run a person named: a unique name, or `workflow/name`."""
         family, _, rest = name.rpartition("/")
         wanted = only or family
-        found = [place for place in self.places(rest or "/") if not wanted or wanted == self.workflow_of(place)]
+        found = [place for place in self.places(rest or "/") if not wanted or self._is_of(place, wanted)]
         if len(found) == 1:
             return found[0]
         if found:
@@ -138,6 +159,12 @@ class Project:
             raise store.corrupt(f"phase '{phase}' is none of {known}", store.codec.phase_key)
         return phase
 
+    def _is_of(self, place: Place, workflow: str) -> bool:
+        """Whether a run is of a workflow; a run of another family is not even read."""
+        if place.family or workflow in FAMILIES:
+            return place.family == workflow
+        return self.workflow_of(place) == workflow
+
     def workflow_of(self, place: Place) -> str:
         return place.family or self.store(place).load().run.workflow
 
@@ -145,9 +172,10 @@ class Project:
 def known_names() -> "Known":
     """What this release can perform."""
     from agentd.app import actions
+    from agentd.app.desk import TOOLS
     from agentd.workflows.check import Known
 
-    return Known(actions.CHECKS, actions.ACTIONS, actions.SOURCES)
+    return Known(actions.CHECKS, actions.OUTCOMES, actions.SOURCES, TOOLS)
 
 
 def open_project(
@@ -156,5 +184,8 @@ def open_project(
     say: Callable[[str], None] = _quiet,
 ) -> Project:
     """The project around a folder."""
-    root = layout.find_root(cwd or Path.cwd())
+    try:
+        root = layout.find_root(cwd or Path.cwd())
+    except FileNotFoundError:
+        raise NotFound("The working folder is gone.", "cd") from None
     return Project(root, read_config(root), ask, say)

@@ -1,9 +1,11 @@
 """Where a run stands, in words: what every face shows and what `--json` prints. It changes nothing."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from agentd.app import asking
 from agentd.app.project import Project
 from agentd.engine.decide import Stop
 from agentd.model.decision import Decision
@@ -33,7 +35,6 @@ class Report:
     decisions: tuple[Decision, ...] = ()
     children: Mapping[str, str] | None = None
     why: str = ""
-    iteration: int = 0
 
     @property
     def exit_code(self) -> int:
@@ -55,6 +56,7 @@ def decision_data(decision: Decision) -> dict[str, Any]:
         "multiSelect": False,
         "asked_at": decision.asked_at,
         "state_context": decision.state_context,
+        "shown": list(decision.shown),
     }
 
 
@@ -63,7 +65,9 @@ def report(project: Project, place: Place, state: State, stop: Stop | None = Non
     workflow = project.workflow(state.run.workflow or place.family)
     run = state.run
     project.known_phase(project.store(place), workflow, run.phase)
-    open_ones = tuple(decision for _, decision in pending(project, place, state))
+    stores = children(place)
+    asked = _pending(project.store(place), state, stores)
+    open_ones = tuple(decision for store, decision in asked if not asking.valid_answer(store.folder, decision))
     holder = lock.holder(place.folder)
     doing, note = _doing(place, workflow, run, open_ones, holder)
     return Report(
@@ -77,38 +81,42 @@ def report(project: Project, place: Place, state: State, stop: Stop | None = Non
         folder=project.relative(place.folder),
         updated_at=str(state.fields.get(project.store(place).codec.updated_key, "")),
         decisions=open_ones,
-        children=child_phases(place) or None,
+        children=child_phases(stores) or None,
         why=stop.why if stop else "",
     )
 
 
 def pending(project: Project, place: Place, state: State) -> list[tuple[Store, Decision]]:
-    """Every open decision of a run and its children, with the store that keeps it."""
-    found = [(project.store(place), decision) for decision in state.decisions]
-    for store in children(place):
-        found += [(store, decision) for decision in store.load().decisions]
+    """Every decision of a run and its children that waits for its answer to be taken up, with the store that keeps it."""
+    return _pending(project.store(place), state, children(place))
+
+
+def _pending(own: Store, state: State, stores: list[Store]) -> list[tuple[Store, Decision]]:
+    found = [(own, decision) for decision in state.decisions]
+    for store in stores:
+        found += [(store, decision) for decision in store.peek().decisions]
     return [(store, decision) for store, decision in found if decision.status == "pending"]
 
 
 def children(place: Place) -> list[Store]:
     """The stores of a run's children."""
-    if not (place.folder / "children").is_dir():
+    if not os.path.isdir(f"{place.folder}/children"):
         return []
-    return [Store(path.parent, OWN, "child") for path in sorted(place.folder.glob("children/*/*/STATE.yaml"))]
+    return [Store(path.parent, OWN, "child") for path in sorted(place.folder.glob("children/**/STATE.yaml"))]
 
 
-def child_phases(place: Place) -> dict[str, str]:
+def child_phases(stores: list[Store]) -> dict[str, str]:
     """Each child run with its last word, or the step it stands on."""
     found = {}
-    for store in children(place):
-        run = store.load().run
-        found[f"{store.folder.parent.name}/{run.name}"] = run.result or run.step
+    for store in stores:
+        run = store.peek().run
+        found[store.folder.as_posix().rpartition("/children/")[2]] = run.result or run.step
     return found
 
 
 def next_command(workflow: Workflow, place: Place, run: Run, open_ones: tuple[Decision, ...], doing: str) -> str:
     """What a person types next; it can always be pasted."""
-    name = run.name if place.family == "change" else f"{workflow.name}/{run.name}"
+    name = place.name if place.family == "change" else f"{workflow.name}/{place.name}"
     if open_ones:
         first = open_ones[0]
         return f"agentd answer {name} {first.id} {first.options[0].value if first.options else 'VALUE'}"

@@ -1,6 +1,7 @@
 """The engine's ports for one run on disk: agents, people, actions and children, each behind one method."""
 
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from agentd.state.store import Store, new_state
 
 # File systems stamp files with a clock that may lag a few milliseconds behind the one processes read.
 CLOCK_SLACK = 0.05
+OURS = ("journal.jsonl", "calls", "answers", "children", "stop.json", "base.json")
 
 
 class Work:
@@ -39,6 +41,10 @@ class Work:
     def item(self) -> str:
         """The item this run is the child of, or nothing."""
         return self.state.run.name if self.parent else ""
+
+    def items_above(self) -> tuple[str, ...]:
+        """The items this run is inside of, the outermost first."""
+        return (*self.parent.items_above(), self.item) if self.parent else ()
 
     @property
     def top(self) -> "Work":
@@ -81,7 +87,8 @@ class Work:
             return self.parent.artifact(name, since) if self.parent else "it is missing"
         if all(path.stat().st_size == 0 for path in paths):
             return "it is empty"
-        if max(path.stat().st_mtime for path in paths) + CLOCK_SLACK < since:
+        written = max(path.stat().st_mtime for path in paths)
+        if since and not since - CLOCK_SLACK <= written <= time.time() + CLOCK_SLACK:
             return "it was not written by this step"
         valid = actions.VALID.get(name)
         return valid(paths[0]) if valid else ""
@@ -90,7 +97,11 @@ class Work:
         """The files behind an artifact's name: a path, a pattern, or everything below a folder."""
         folder = self.store.folder
         found = (folder / name).rglob("*") if name.endswith("/") else folder.glob(name)
-        return (path for path in sorted(found) if path.is_file() and not path.name.startswith("."))
+        return (path for path in sorted(found) if path.is_file() and not self._is_ours(path.relative_to(folder)))
+
+    def _is_ours(self, path: Path) -> bool:
+        """Whether a file in the run's folder is agentd's own and so nobody's artifact."""
+        return path.name.startswith(".") or path.parts[0] in (self.store.codec.file, *OURS)
 
     # The engine's ports.
 
@@ -98,6 +109,8 @@ class Work:
         return {name: actions.CHECKS[name](self) if is_check(name) else self.artifact(name) for name in wanted}
 
     def intent(self, run: Run, step: Step) -> Intent:
+        if step.kind == "agent":
+            calling.find_agent(self, step)
         return Intent(calling.next_call(self, run, step), self.project.now(), step.tools)
 
     def save(self, run: Run, event: str, **details: str) -> None:

@@ -1,5 +1,7 @@
 """The command line. Each command has a file of its own, imported when it is called; this one finds it and ends the process."""
 
+import io
+import os
 import sys
 from importlib import import_module
 
@@ -12,6 +14,7 @@ COMMANDS = {
     "plan": "Start a change, or go on planning it.",
     "impl": "Implement a change whose plan was approved.",
     "archive": "Bring a complete change's specs into the library.",
+    "validate": "Check the documents of changes and the spec library.",
     "run": "Start a run of any workflow.",
     "resume": "Go on with a run where it stopped.",
     "answer": "Answer an open question of a run.",
@@ -20,6 +23,7 @@ COMMANDS = {
     "list": "Every run, one line each.",
     "log": "What happened in a run.",
     "workflow": "List, show and check workflows.",
+    "mcp": "Serve the documents of a run to an agent.",
     "demo": "Take a sample change from idea to archive.",
     "completions": "Print shell completions.",
 }
@@ -63,4 +67,9 @@ def cli() -> None:
 
 def main() -> None:
     """The entry point of the `agentd` program."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    if "_AGENTD_COMPLETE" in os.environ:
+        cli.main(prog_name="agentd")
     sys.exit(end(cli, sys.argv[1:]))

@@ -1,5 +1,7 @@
 """`agentd demo`: take a sample change from idea to archive."""
 
+import shutil
+import sys
 from pathlib import Path
 
 import click
@@ -28,7 +30,8 @@ def command(keep: Path | None, as_json: bool) -> int:
         ("agentd/demo.yaml", "what the scripted agents were told to do"),
     ):
         click.echo(f"  {path:<34} {what}")
+    me = "agentd" if shutil.which("agentd") else sys.argv[0]
     click.echo(
-        f"\nTry next:\n  cd {shown.folder}\n  git diff\n  agentd log {CHANGE}\n  agentd workflow show change --diagram"
+        f"\nTry next:\n  cd {shown.folder}\n  git diff\n  {me} log {CHANGE}\n  {me} workflow show change --diagram"
     )
     return code

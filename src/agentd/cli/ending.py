@@ -19,10 +19,14 @@ def end(cli: click.Command, args: list[str]) -> int:
     try:
         with cli.make_context("agentd", args) as context:
             result = cli.invoke(context)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except click.exceptions.Exit as stop:
         return stop.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.format_message())
+        return 2
     except click.ClickException as error:
         usage = getattr(error, "ctx", None)
         path = usage.command_path if usage else "agentd"
@@ -38,21 +42,38 @@ def end(cli: click.Command, args: list[str]) -> int:
         return _fail(as_json, "Interrupted", f"Interrupted; {error.again} goes on where it stopped.", "", error.code)
     except BrokenPipeError:
         # The reader has gone (`agentd log | head`): nobody is left to be told anything.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_stdout()
         return 0
+    except OSError as error:
+        return _fail(
+            as_json,
+            "DiskTrouble",
+            f"{error.filename or 'output'}: {error.strerror}.",
+            f"ls -ld {error.filename or '.'}",
+            1,
+        )
     except Exception as error:
         return _bug(as_json, error)
 
 
 def _fail(as_json: bool, name: str, message: str, fix: str, code: int) -> int:
-    with suppress(OSError):  # a closed terminal takes no words; the exit code still tells
+    try:
         if as_json:
             print_json({"ok": False, "error": name, "message": message, "fix": fix, "exit": code})
+            sys.stdout.flush()
         else:
             print(f"Error: {message}", file=sys.stderr)
             if fix:
                 print(f"Fix:   {fix}", file=sys.stderr)
+    except OSError:
+        _forget_stdout()  # a closed terminal or a full disk takes no words; the exit code still tells
     return code
+
+
+def _forget_stdout() -> None:
+    """Nothing more can be said there, and what is still buffered must not fail at the very end."""
+    with suppress(OSError, AttributeError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _bug(as_json: bool, error: Exception) -> int:

@@ -1,21 +1,25 @@
 """What the commands share: the options, the person at the terminal, the signals, and how a report looks."""
 
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import click
 
+from agentd import yamltext
 from agentd.app.project import Project, open_project
 from agentd.app.report import Report
 from agentd.cli.ending import print_json
-from agentd.errors import Interrupted, UsageError
+from agentd.errors import Corrupt, Interrupted, UsageError
 from agentd.model.decision import Answer, Decision
 
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 F = TypeVar("F", bound=Callable[..., Any])
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
@@ -31,10 +35,10 @@ def driving(function: F) -> F:
 
 def project_for(as_json: bool, answers: str | None = None) -> Project:
     """The project around the working folder, with someone to ask and somewhere to tell."""
-    say = (lambda _: None) if as_json else (lambda text: print(text, flush=True))
+    say = (lambda _: None) if as_json else tell
     if answers:
         ask = from_file(Path(answers))
-    elif not as_json and sys.stdin.isatty() and sys.stdout.isatty():
+    elif not as_json and is_terminal(sys.stdin) and is_terminal(sys.stdout):
         ask = at_the_terminal
     else:
         ask = nobody
@@ -43,6 +47,16 @@ def project_for(as_json: bool, answers: str | None = None) -> Project:
         print(f"Warning: {warning}", file=sys.stderr)
     heed_signals(project)
     return project
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()
+
+
+def tell(text: str) -> None:
+    """A line of progress. What an agent says cannot steer the terminal, and a reader who left stops no work."""
+    with suppress(OSError):
+        print(CONTROL.sub("", text), flush=True)
 
 
 def heed_signals(project: Project) -> None:
@@ -68,37 +82,26 @@ def at_the_terminal(decision: Decision) -> Answer | None:
     """Ask with the arrow keys; leaving the question leaves it open."""
     import questionary
 
+    if decision.shown:
+        print(f"About: {', '.join(decision.shown)}")
     choices = [questionary.Choice(option.label or option.value, option.value) for option in decision.options]
     value = questionary.select(decision.question, choices).ask()
     return Answer(decision.id, value) if value else None
 
 
 def from_file(path: Path) -> Callable[[Decision], Answer | None]:
-    """Answers by decision id or by the name of the step that asks; a list is used up one answer a time."""
-    import yaml
-
+    """Answers by decision id or by the name of the step that asks; each is used once, a list one after the other."""
     try:
-        data = yaml.safe_load(path.read_bytes())
+        data = yamltext.parse_bytes(path.read_bytes(), str(path)).data
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}.", "give --answers an existing file") from None
-    except yaml.YAMLError as error:
-        raise UsageError(f"{path}: {' '.join(str(error).split())}.", f"edit {path}") from None
-    if not isinstance(data, dict):
-        raise UsageError(f"{path} must map decisions to answers.", "for example: steer: fix")
-    used: dict[str, int] = {}
+        raise UsageError(f"{path}: {error.strerror}.", f"printf 'steer: [fix]\\n' > {path}") from None
+    except Corrupt as error:
+        raise UsageError(error.message, error.fix) from None
+    left = {key: list(said) if isinstance(said, list) else [said] for key, said in data.items()}
 
     def ask(decision: Decision) -> Answer | None:
-        key = next((key for key in (decision.id, decision.name) if key in data), None)
-        if key is None:
-            return None
-        said = data[key]
-        if isinstance(said, list):
-            number = used.get(key, 0)
-            if number >= len(said):
-                return None
-            used[key] = number + 1
-            said = said[number]
-        return Answer(decision.id, str(said), by=f"{path.name}")
+        key = next((key for key in (decision.id, decision.name) if left.get(key)), None)
+        return Answer(decision.id, str(left[key].pop(0)), by=path.name) if key else None
 
     return ask
 
@@ -116,7 +119,8 @@ def show(report: Report, as_json: bool) -> int:
     for child, word in (report.children or {}).items():
         print(f"  child   {child}: {word}")
     for decision in report.decisions:
-        print(f"  open    {decision.id}: {decision.question}")
+        about = f" (about {', '.join(decision.shown)})" if decision.shown else ""
+        print(f"  open    {decision.id}: {decision.question}{about}")
         for option in decision.options:
             print(f"            {option.value:<12} {option.label}")
     print(f"Next: {report.next}")

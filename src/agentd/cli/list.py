@@ -18,7 +18,7 @@ from agentd.state.layout import Place
 @json_option
 def command(everything: bool, as_json: bool) -> int:
     """Every run of this project that is not finished."""
-    found = looking.overview(project_for(as_json))
+    found = looking.overview(project_for(as_json), archived=everything)
     listed = rows(entry for entry in found if everything or not isinstance(entry, Report) or entry.doing != "finished")
     if as_json:
         print_json({"ok": True, "runs": listed, "exit": 0})

@@ -38,4 +38,4 @@ def line(event: dict[str, Any]) -> str:
     """One entry as a line."""
     known = ("n", "at", "event", "phase")
     rest = "  ".join(f"{key}={value}" for key, value in event.items() if key not in known)
-    return f"{str(event.get('at', ''))[:19]}  {event.get('phase', ''):<13} {event.get('event', ''):<8} {rest}"
+    return f"{str(event.get('at', ''))[:19]}  {event.get('phase', '')!s:<13} {event.get('event', '')!s:<8} {rest}"

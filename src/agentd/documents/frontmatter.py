@@ -11,6 +11,7 @@ from agentd.documents.outline import split_lines
 from agentd.errors import Corrupt
 from agentd.model.finding import Finding
 
+_HEAD = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _LINE = re.compile(r":(\d+):\d+: (.*)\.$", re.DOTALL)
 
 
@@ -32,17 +33,21 @@ def read(text: str) -> Front:
         return Front({}, tuple(lines), 1, (missing,))
     end = next((number for number, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "...")), 0)
     if not end:
-        return Front(
-            {}, tuple(lines[1:]), 2, (Finding("invalid_frontmatter", "the front matter has no closing '---'", 1),)
-        )
+        unclosed = Finding("invalid_frontmatter", "the front matter has no closing '---'", 1, fix="add a line '---'")
+        return Front({}, tuple(lines[1:]), 2, (unclosed,))
     body = tuple(lines[end + 1 :])
     try:
         data = yamltext.load("\n".join(lines[1:end]))
     except Corrupt as error:
         found = _LINE.search(error.message)
         line, what = (int(found[1]) + 1, found[2]) if found else (1, error.message)
-        return Front({}, body, end + 2, (Finding("invalid_frontmatter", what, line),))
+        return Front({}, body, end + 2, (Finding("invalid_frontmatter", what, line, fix="write it as 'key: value'"),))
     return Front(data, body, end + 2)
+
+
+def key_line(text: str, key: str) -> int:
+    """Where a key stands at the head of a document; 1 if it does not."""
+    return next((number for number, line in enumerate(split_lines(text), 1) if line.startswith(f"{key}:")), 1)
 
 
 def write(data: Mapping[str, Any], body: str) -> str:
@@ -53,17 +58,15 @@ def write(data: Mapping[str, Any], body: str) -> str:
 def update(text: str, data: Mapping[str, Any]) -> str:
     """The document with these keys at its head changed; everything else stays byte for byte."""
     mark = "\ufeff" if text.startswith("\ufeff") else ""
-    head = re.match(
-        r"---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", text.removeprefix(mark), re.DOTALL | re.MULTILINE
-    )
+    head = _HEAD.match(text)
     if head is None:
         newline = "\r\n" if "\r\n" in text else "\n"
         return mark + f"---\n{yamltext.dump(data)}---\n\n".replace("\n", newline) + text.removeprefix(mark)
     document = yamltext.parse(head[1], "front matter")
     inner = document.updated({**document.data, **data}).text
-    return mark + text.removeprefix(mark).replace(head[1], inner, 1)
+    return text[: head.start(1)] + inner + text[head.end(1) :]
 
 
 def checksum(body: str) -> str:
     """What a body says, whatever its line ends and the empty lines around it."""
-    return "sha256:" + hashlib.sha256("\n".join(split_lines(body)).strip().encode()).hexdigest()
+    return "sha256:" + hashlib.sha256("\n".join(split_lines(body)).strip().encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,4 +1,4 @@
-"""A Markdown text by its headings: sections with their lines, blind to what stands in code fences. Nothing is changed.
+"""A Markdown text by its headings: sections with their lines, blind to code fences and comments. Nothing is changed.
 
 Lines are what a person's editor counts. A byte-order mark and CRLF are read as if they were not there.
 """
@@ -6,13 +6,16 @@ Lines are what a person's editor counts. A byte-order mark and CRLF are read as 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)$")
+_MARKS = frozenset("#`~<")
+_COMMENT = re.compile(r" {0,3}<!--(?!.*-->)")
+_MAY_MARK = frozenset("#`~< ")
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     """A heading and the lines below it, up to the next heading of its level or above. Lines count from 1."""
 
     level: int
@@ -23,12 +26,16 @@ class Section:
 
 @dataclass(frozen=True)
 class Outline:
-    """The lines of a text and its sections in order."""
+    """The lines of a text and its sections in order. `fenced` has the lines of code fences and of comments.
+
+    `unclosed` is where a fence or comment begins that never ends; 0 if there is none.
+    """
 
     lines: tuple[str, ...]
     sections: tuple[Section, ...]
     fenced: frozenset[int]
     first: int = 1
+    unclosed: int = 0
 
     def body(self, section: Section) -> str:
         """The text of a section without its heading and its sub-sections, trimmed."""
@@ -51,7 +58,7 @@ class Outline:
         return [part for part in self.sections if section.line < part.line <= section.end and part.level == level]
 
     def plain_lines(self, start: int, end: int) -> Iterator[tuple[int, str]]:
-        """Lines `start` to `end` that are not in a code fence, each with its number."""
+        """Lines `start` to `end` that are not in a code fence or comment, each with its number."""
         for number in range(start, end + 1):
             if number not in self.fenced:
                 yield number, self.lines[number - self.first]
@@ -64,25 +71,62 @@ def split_lines(text: str) -> list[str]:
 
 def outline(lines: list[str] | tuple[str, ...], first: int = 1) -> Outline:
     """The sections of these lines, the first of which is line `first` of its file."""
-    found: list[tuple[int, str, int]] = []
-    fenced: set[int] = set()
+    headings: list[tuple[int, str, int]] = []
+    fenced: list[int] = []
     fence = ""
+    opened = 0
     for number, line in enumerate(lines, first):
-        mark = _FENCE.match(line) if fence or "```" in line or "~~~" in line else None
         if fence:
-            fenced.add(number)
-            if mark and mark[1].startswith(fence) and not mark[2].strip():
-                fence = ""
-        elif mark and not (mark[1][0] == "`" and "`" in mark[2]):
-            fenced.add(number)
-            fence = mark[1]
-        elif "#" in line:
-            heading = _HEADING.match(line)
+            fenced.append(number)
+            if fence in line or fence == "<!--":
+                fence = "" if closes(line, fence) else fence
+        elif line[:1] in _MAY_MARK:
+            heading = _HEADING.match(line) if "#" in line else None
             if heading:
-                found.append((len(heading[1]), heading[2] or "", number))
+                headings.append((len(heading[1]), _title(heading[2] or ""), number))
+                continue
+            fence = opens(line)
+            if fence:
+                fenced.append(number)
+                opened = number
     last = first + len(lines) - 1
+    return Outline(tuple(lines), _sections(headings, last), frozenset(fenced), first, opened if fence else 0)
+
+
+def _title(text: str) -> str:
+    """The text of a heading without the hashes that may close it."""
+    text = text.strip()
+    if text[-1:] == "#":
+        bare = text.rstrip("#")
+        text = bare.rstrip() if bare[-1:] in (" ", "\t") else text
+    return text
+
+
+def _sections(headings: list[tuple[int, str, int]], last: int) -> tuple[Section, ...]:
+    """Each heading with the last line below it, found from the end."""
+    following = [last + 1] * 7
     sections = []
-    for index, (level, title, at) in enumerate(found):
-        following = next((other for deep, _, other in found[index + 1 :] if deep <= level), last + 1)
-        sections.append(Section(level, title.strip(), at, following - 1))
-    return Outline(tuple(lines), tuple(sections), frozenset(fenced), first)
+    for level, title, line in reversed(headings):
+        sections.append(Section(level, title, line, min(following[: level + 1]) - 1))
+        following[level] = line
+    return tuple(reversed(sections))
+
+
+def opens(line: str) -> str:
+    """What a line begins that hides the lines after it: the fence, `<!--`, or nothing."""
+    if line.lstrip(" ")[:1] not in _MARKS:
+        return ""
+    mark = _FENCE.match(line)
+    if mark and not (mark[1][0] == "`" and "`" in mark[2]):
+        return mark[1]
+    return "<!--" if _COMMENT.match(line) else ""
+
+
+def closes(line: str, fence: str) -> bool:
+    """Whether a line ends what `opens` found."""
+    if fence == "<!--":
+        return "-->" in line
+    if fence not in line:
+        return False
+    mark = _FENCE.match(line)
+    return mark is not None and mark[1].startswith(fence) and not mark[2].strip()

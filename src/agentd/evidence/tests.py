@@ -12,6 +12,9 @@ from agentd.errors import NotFound
 
 Status = Literal["green", "red", "unknown"]
 
+# What shells and launchers exit with for a program that cannot be started or is not there.
+NOT_RUN = (126, 127)
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -36,12 +39,20 @@ def run_tests(
     if not command.strip():
         return Evidence("", "unknown", None, 0.0, at, note="no test command is configured")
     try:
-        done = process.run(shlex.split(command), cwd=cwd, env=env, timeout=timeout, stop=stop)
+        words = shlex.split(command)
+    except ValueError as error:
+        return Evidence(command, "unknown", None, 0.0, at, note=f"the test command cannot be read: {error}")
+    try:
+        done = process.run(words, cwd=cwd, env=env, timeout=timeout, stop=stop)
     except NotFound as error:
         return Evidence(command, "unknown", None, 0.0, at, note=error.message)
     tail = (*done.output[-40:], *done.errors[-40:])
     if done.ended != "exit":
         note = f"ended by agentd ({done.ended}) after {done.seconds:.0f} s"
         return Evidence(command, "unknown", None, round(done.seconds, 3), at, tail, note)
+    if done.code in NOT_RUN:
+        return Evidence(
+            command, "unknown", done.code, round(done.seconds, 3), at, tail, f"exit {done.code}: it could not run"
+        )
     status: Status = "green" if done.code == 0 else "red"
     return Evidence(command, status, done.code, round(done.seconds, 3), at, tail)

@@ -60,13 +60,14 @@ class Impact:
 
 @dataclass(frozen=True)
 class Review:
-    """A review block at the end of proposal.md; blocks are only ever added."""
+    """A review block at the end of proposal.md; blocks are only ever added. `call` is the agent call that wrote it."""
 
     status: ReviewStatus
     iteration: int
     reviewer: str
     content: str
     line: int = field(default=0, compare=False)
+    call: str = ""
 
 
 @dataclass(frozen=True)
@@ -101,12 +102,13 @@ class Requirement:
 
 @dataclass(frozen=True)
 class Scenario:
-    """How a requirement is seen to hold."""
+    """How a requirement is seen to hold: the one it stands under, or those of the whole spec."""
 
     name: str
     when: str
     then: str
     given: str = ""
+    requirement: str = ""
     line: int = field(default=0, compare=False)
 
 

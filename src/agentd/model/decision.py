@@ -38,10 +38,14 @@ class Decision:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a person said to a decision: one of its values, with an optional note."""
+    """What a person said to a decision: one of its values, with an optional note.
+
+    `asked_at` is the decision's own, so that an answer from before the question was put answers nothing.
+    """
 
     decision: str
     value: str
     note: str = ""
     by: str = ""
     at: str = ""
+    asked_at: str = ""

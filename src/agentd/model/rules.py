@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from agentd.model.finding import Severity
 
 SEVERITY: Mapping[str, Severity] = {
+    "unreadable_file": "High",
+    "missing_document": "High",
     "missing_frontmatter": "High",
     "invalid_frontmatter": "High",
     "invalid_value": "High",
@@ -21,7 +23,9 @@ SEVERITY: Mapping[str, Severity] = {
     "circular_dependency": "High",
     "absolute_path": "High",
     "invalid_review": "High",
+    "duplicate_heading": "Medium",
     "broken_reference": "Medium",
+    "missing_issues": "Medium",
     "missing_spec": "Medium",
     "uncovered_requirement": "Medium",
     "claimed_twice": "Medium",

@@ -34,7 +34,7 @@ def read(folder: Path, decision_id: str) -> Answer | None:
         raise durable.trouble(path, error, "read") from error
     try:
         found = json.loads(data.decode("utf-8"))
-    except ValueError:
+    except (ValueError, RecursionError):
         raise _corrupt(path, "it is not complete JSON") from None
     if not isinstance(found, dict) or found.get("decision") != decision_id or not found.get("value"):
         raise _corrupt(path, f"it is not an answer to {decision_id}")
@@ -42,6 +42,16 @@ def read(folder: Path, decision_id: str) -> Answer | None:
     if not all(isinstance(word, str) for word in said.values()):
         raise _corrupt(path, "its values must be text")
     return Answer(**said)
+
+
+def set_aside(folder: Path, decision_id: str) -> Path:
+    """Take an answer that cannot count out of the way, without losing it."""
+    path = _path(folder, decision_id)
+    number = 1
+    while (aside := path.with_suffix(f".void-{number}")).exists():
+        number += 1
+    durable.move(path, aside, "answer")
+    return aside
 
 
 def ask_to_stop(folder: Path, by: str, at: str) -> bool:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,9 +56,9 @@ def tail(folder: Path, n: int) -> list[dict[str, Any]]:
                 file.seek(start)
                 data = file.read(end - start) + data
                 lines = data.split(b"\n")
-                found = _events(lines[1:] if start else lines).events
+                found = _last(lines[1:] if start else lines, n)
                 if len(found) >= n or not start:
-                    return found[-n:]
+                    return found
                 size *= 2
     except FileNotFoundError:
         return []
@@ -65,16 +66,21 @@ def tail(folder: Path, n: int) -> list[dict[str, Any]]:
         raise durable.trouble(folder / NAME, error, "read") from error
 
 
+def _last(lines: list[bytes], n: int) -> list[dict[str, Any]]:
+    events = (event for event in map(_event, reversed(lines)) if event is not None)
+    return list(islice(events, n))[::-1]
+
+
 def _events(lines: Iterable[bytes]) -> Reading:
-    events: list[dict[str, Any]] = []
-    torn = 0
-    for line in filter(None, lines):
-        try:
-            event = json.loads(line.decode("utf-8"))
-        except ValueError:
-            event = None
-        if isinstance(event, dict):
-            events.append(event)
-        else:
-            torn += 1
-    return Reading(events, torn)
+    found = [_event(line) for line in filter(None, lines)]
+    events = [event for event in found if event is not None]
+    return Reading(events, len(found) - len(events))
+
+
+def _event(line: bytes) -> dict[str, Any] | None:
+    """The event on a line; None if a crash cut it off."""
+    try:
+        event = json.loads(line.decode("utf-8"))
+    except ValueError:
+        return None
+    return event if isinstance(event, dict) else None

@@ -1,17 +1,19 @@
 """Where things live: the root of a project and the folders of its runs. It reads names of folders, nothing in them."""
 
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentd.errors import UsageError
+from agentd.errors import Corrupt, UsageError
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 CHANGE_ID = re.compile(r"[a-z0-9][a-z0-9-]*")
 OURS = ("config.toml", "changes", "specs", "archive", "workflows", "runs", "prompts")
+ARCHIVE = "agentd/archive"
 HOMES = {
-    "change": ("agentd/changes", "agentd/archive"),
+    "change": ("agentd/changes", ARCHIVE),
     "team": (".agents-work",),
     "staged": (".agents",),
 }
@@ -35,7 +37,8 @@ def find_root(start: Path) -> Path:
     start = start.resolve()
     upwards = (start, *start.parents)
     for folder in upwards:
-        if any((folder / "agentd" / name).exists() for name in OURS):
+        ours = folder / "agentd"
+        if any((ours / name).exists() for name in OURS) and not (ours / "__init__.py").exists():
             return folder
     return next((folder for folder in upwards if (folder / ".git").exists()), start)
 
@@ -60,19 +63,32 @@ def place(root: Path, family: str, name: str) -> Place:
     return Place(family, name, found)
 
 
-def places(root: Path, name: str = "") -> Iterator[Place]:
-    """Every folder that could hold a run, or a run of this name: by family, then by name."""
+def places(root: Path, name: str = "", archived: Callable[[str], bool] | None = None) -> Iterator[Place]:
+    """Every folder that could hold a run, or a run of this name: by family, then by name.
+
+    `archived` chooses among the folders of the archive, of which there may be very many.
+    """
     for family in (*HOMES, ""):
         for home in homes(family):
             base = root / home
-            if base.is_dir():
-                for folder in [base / name] if name else sorted(base.iterdir()):
-                    if folder.is_dir() and NAME.fullmatch(folder.name):
-                        yield Place(family, folder.name, folder)
+            for found in [name] if name else _names(base):
+                if NAME.fullmatch(found) and (archived is None or home != ARCHIVE or archived(f"{base}/{found}")):
+                    folder = base / found
+                    if not name or folder.is_dir():
+                        yield Place(family, found, folder)
+
+
+def _names(base: Path) -> list[str]:
+    """The folders in a folder, in order."""
+    try:
+        with os.scandir(base) as entries:
+            return sorted(entry.name for entry in entries if entry.is_dir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
 def child_folder(folder: Path, step: str, item: str) -> Path:
     """Where the child run of one item lives: a folder of its own, inside its parent's."""
     if not NAME.fullmatch(item):
-        raise UsageError(f"'{item}' cannot name an item: use letters, digits, dots, dashes and underscores.")
+        raise Corrupt(f"'{item}' cannot name an item: use letters, digits, dots, dashes and underscores.")
     return folder / "children" / step / item

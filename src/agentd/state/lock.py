@@ -81,6 +81,14 @@ def holder(folder: Path) -> dict[str, Any] | None:
         os.close(fd)
 
 
+def signed(folder: str) -> bool:
+    """Whether somebody works there, or died there: who ends properly takes the name out of the file."""
+    try:
+        return os.stat(f"{folder}/{NAME}").st_size > 0
+    except OSError:
+        return False
+
+
 def _take(path: Path) -> int | None:
     """The locked file; None if another one has come into its place meanwhile."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)

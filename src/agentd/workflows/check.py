@@ -22,8 +22,9 @@ class Known:
     """The names a release can perform; a table may use no others."""
 
     checks: Collection[str]
-    actions: Collection[str]
+    actions: Mapping[str, Collection[str]]
     sources: Collection[str]
+    tools: Collection[str] = ()
 
 
 def prove(workflow: Workflow, children: Mapping[str, Workflow] | None = None, known: Known | None = None) -> Workflow:
@@ -90,6 +91,12 @@ def _shape(workflow: Workflow) -> Iterator[tuple[int, str]]:
         for name in (step.name, *step.next):
             if not PLAIN.fullmatch(name):
                 yield step.line, f"step '{step.name}': '{name}' is not a plain word (letters, digits, - and _)"
+        for name in (*step.needs, *step.produces):
+            if name.startswith(("/", "~")) or ".." in name.split("/") or "\\" in name or "\0" in name:
+                yield step.line, f"step '{step.name}': {name} leads out of the run's folder"
+        for name in step.produces:
+            if is_check(name):
+                yield step.line, f"step '{step.name}': '{name}' is a check's name; an artifact has a dot or a slash"
         if step.kind == "end" and step.next:
             yield step.line, f"step '{step.name}': an end has no next"
         if step.kind == "end" and (step.needs or step.when or step.produces):
@@ -182,8 +189,12 @@ def _needs(workflow: Workflow) -> Iterator[tuple[int, str]]:
             makers = {other.name for other in workflow.steps.values() if makes(other, need)}
             if not makers:
                 yield step.line, f"step '{step.name}' needs {need}, which no step produces"
-            elif step.name not in _closure({name for maker in makers for name in leads[maker]}, leads):
-                yield step.line, f"step '{step.name}' needs {need}, which is only produced after it"
+            for mode, start in workflow.starts.items() if makers else ():
+                reached = _closure({start}, leads)
+                before = _closure({name for maker in makers & reached for name in leads[maker]}, leads)
+                if step.name in reached and step.name not in before:
+                    how = f" when a run starts as {mode}" if len(workflow.starts) > 1 else ""
+                    yield step.line, f"step '{step.name}' needs {need}, which is not produced before it{how}"
 
 
 def makes(step: Step, need: str) -> bool:
@@ -220,17 +231,34 @@ def _names(workflow: Workflow, known: Known) -> Iterator[tuple[int, str]]:
     if workflow.of and workflow.of not in known.sources:
         yield 1, f"'of: {workflow.of}' is not known (known: {', '.join(sorted(known.sources))})"
     for step in workflow.steps.values():
-        if step.kind == "do" and step.what not in known.actions:
-            yield (
-                step.line,
-                f"step '{step.name}': unknown action '{step.what}' (known: {', '.join(sorted(known.actions))})",
-            )
+        if step.kind == "do":
+            yield from ((step.line, f"step '{step.name}': {what}") for what in _action(step, workflow, known.actions))
+        for name in step.tools:
+            if name not in known.tools:
+                yield (
+                    step.line,
+                    f"step '{step.name}': unknown tool '{name}' (known: {', '.join(sorted(known.tools))})",
+                )
         for name in (*step.needs, *step.when):
             if is_check(name) and name not in known.checks:
                 yield (
                     step.line,
                     f"step '{step.name}': unknown check '{name}' (known: {', '.join(sorted(known.checks))})",
                 )
+
+
+def _action(step: Step, workflow: Workflow, actions: Mapping[str, Collection[str]]) -> Iterator[str]:
+    if step.what not in actions:
+        yield f"unknown action '{step.what}' (known: {', '.join(sorted(actions))})"
+    elif step.what == "archive" and workflow.name != "change":
+        yield "only the change workflow archives"
+    else:
+        for word in actions[step.what]:
+            if word not in step.next:
+                yield f"{step.what} may end with '{word}', which has no edge here"
+        for word in step.next:
+            if word not in actions[step.what] and word not in RESERVED:
+                yield f"{step.what} never ends with '{word}'"
 
 
 def _closure(begin: set[T], leads: Mapping[T, set[T]]) -> set[T]:

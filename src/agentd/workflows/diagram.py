@@ -9,7 +9,7 @@ def draw(workflow: Workflow) -> str:
     """The whole table; a dashed note stands where a person decides, a limit where an edge has one."""
     lines = ["stateDiagram-v2"]
     for phase in workflow.phases:
-        lines.append(f'    state "{phase}" as {_id(phase, "phase")} {{')
+        lines.append(f'    state "{_text(phase)}" as {_id(phase, "phase")} {{')
         for step in workflow.steps.values():
             if step.phase == phase:
                 lines.append(f'        state "{step.name} ({step.kind}: {_text(step.what)})" as {_id(step.name)}')
@@ -50,4 +50,4 @@ def _id(name: str, kind: str = "step") -> str:
 
 
 def _text(text: str) -> str:
-    return text.replace('"', "'").replace(":", " ")
+    return " ".join(text.replace('"', "'").replace(":", " ").split())

@@ -1,5 +1,6 @@
 """From YAML text to a workflow, with file, line and step in every error. It runs nothing it reads."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -22,8 +23,10 @@ BUILT_IN = (
 )
 HEADER = ("name", "about", "of", "starts", "commands", "defaults", "steps")
 STEP = ("phase", *KINDS, "needs", "when", "produces", "tools", "next")
+DEEPEST = 20
 EDGE = ("to", "at_most", "then", "rewind", "waive")
 
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -39,6 +42,7 @@ def parse(text: str, source: str) -> Workflow:
     """The table in `text`; what is malformed is refused with its line. Soundness is `check`'s part."""
     reader = _Reader(source)
     try:
+        _refuse_depth(reader, text)
         root = yaml.compose(text, Loader=_LOADER)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -53,22 +57,32 @@ def parse(text: str, source: str) -> Workflow:
 def with_limits(workflow: Workflow, limits: Mapping[str, int]) -> Workflow:
     """The table with every named limit replaced by its number."""
 
-    def numbered(edge: Edge) -> Edge:
+    def numbered(edge: Edge, line: int = 1, step: str = "") -> Edge:
         if not isinstance(edge.at_most, str):
             return edge
         if edge.at_most not in limits:
             known = ", ".join(sorted(limits))
-            raise Unsound(f"{workflow.source}: unknown limit '{edge.at_most}'.", f"use a number, or one of: {known}")
+            where = f"{workflow.source}:{line}: " + (f"step '{step}': " if step else "defaults: ")
+            raise Unsound(f"{where}unknown limit '{edge.at_most}' (a number, or one of: {known}).")
         return replace(edge, at_most=limits[edge.at_most])
 
     return replace(
         workflow,
         defaults={word: numbered(edge) for word, edge in workflow.defaults.items()},
         steps={
-            name: replace(step, next={word: numbered(edge) for word, edge in step.next.items()})
+            name: replace(step, next={word: numbered(edge, step.line, name) for word, edge in step.next.items()})
             for name, step in workflow.steps.items()
         },
     )
+
+
+def _refuse_depth(reader: "_Reader", text: str) -> None:
+    """A table is three levels deep; a text nested without end would take the parser's stack with it."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_LOADER):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST:
+            raise reader.refuse("it is nested too deeply", event.start_mark.line + 1)
 
 
 class _Reader:
@@ -166,8 +180,11 @@ class _Reader:
         starts = self.pairs(keys["starts"], "starts")
         commands = self.pairs(keys["commands"], "commands") if "commands" in keys else {}
         defaults = self.pairs(keys["defaults"], "defaults") if "defaults" in keys else {}
+        name = self.word(keys["name"], "name")
+        if not NAME.fullmatch(name):
+            raise self.refuse(f"'{name}' cannot name a workflow: letters, digits, dots, - and _", 1)
         return Workflow(
-            name=self.word(keys["name"], "name"),
+            name=name,
             about=self.word(keys["about"], "about") if "about" in keys else "",
             of=self.word(keys["of"], "of") if "of" in keys else "",
             starts={mode: self.word(node, "a start") for mode, (node, _) in starts.items()},

@@ -6,6 +6,7 @@ from typing import Any
 import yaml
 
 from agentd.yamltext.pieces import plain
+from agentd.yamltext.quick import quick
 from agentd.yamltext.read import LOADER, read
 from agentd.yamltext.scalar import meaning
 
@@ -36,6 +37,9 @@ _Plain.add_constructor("tag:yaml.org,2002:str", _scalar)
 
 def load(text: str) -> dict[str, Any]:
     """What a mapping says. A text that is anything else goes the careful way, which says what is wrong and where."""
+    known = quick(text)
+    if known is not None:
+        return known
     if not _ODD.search(text):
         try:
             data = yaml.load(text, Loader=_Plain)

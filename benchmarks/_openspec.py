@@ -1,0 +1,88 @@
+"""OpenSpec as the benchmarks compare with it: installed from npm at one version, and a tree of changes in its own format."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+PACKAGE = "@fission-ai/openspec@1.13.2"
+CACHE = Path(__file__).parent / ".cache" / PACKAGE.replace("/", "-")
+WHY = "It lets a person do this without having to wait for anybody else, which people have asked for many times."
+
+
+def command() -> list[str]:
+    """How to call it; installed on first use."""
+    program = CACHE / "node_modules" / "@fission-ai" / "openspec" / "bin" / "openspec.js"
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if node is None or npm is None:
+        sys.exit("This benchmark compares with OpenSpec and needs node and npm.")
+    if not program.exists():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        words = [npm, "install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", str(CACHE)]
+        subprocess.run([*words, PACKAGE], check=True, stdout=subprocess.DEVNULL)
+    return [node, str(program)]
+
+
+def make_tree(root: Path, specs: int, changes: int) -> None:
+    """Specs of three requirements, and changes of a proposal, a spec of three requirements and three tasks."""
+    for number in range(specs):
+        _write(
+            root / f"openspec/specs/spec-{number:04}/spec.md",
+            f"# spec-{number:04}\n\n## Purpose\n{WHY}\n\n## Requirements\n{_requirements()}",
+        )
+    for number in range(changes):
+        folder = root / f"openspec/changes/change-{number:04}"
+        _write(
+            folder / "proposal.md",
+            f"# Change: change-{number:04}\n\n## Why\n{WHY}\n\n## What Changes\n- The first thing\n- The second thing\n\n"
+            f"## Impact\n- Affected specs: spec-{number:04}\n- Affected code: src/thing.py\n",
+        )
+        _write(folder / f"specs/spec-{number:04}/spec.md", f"## ADDED Requirements\n{_requirements('New t')}")
+        tasks = "".join(f"- [ ] 1.{task} Do thing {task} in src/thing.py\n" for task in (1, 2, 3))
+        _write(folder / "tasks.md", f"## 1. Implementation\n{tasks}")
+
+
+def _requirements(word: str = "T") -> str:
+    return "\n".join(
+        f"### Requirement: {word}hing {number}\nThe system SHALL do thing {number} when a person asks for it.\n\n"
+        f"#### Scenario: It is asked for {number}\n- **WHEN** a person asks for thing {number}\n"
+        f"- **THEN** thing {number} is done\n"
+        for number in (1, 2, 3)
+    )
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def in_turns(cases: Mapping[str, tuple[Sequence[str], Path]], rounds: int) -> dict[str, float]:
+    """The best time of each command in its folder; all are measured in turns. One that fails ends the benchmark."""
+    times: dict[str, list[float]] = {name: [] for name in cases}
+    unwanted = ("AGENTD_", "PYTHONDONTWRITEBYTECODE")
+    env = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
+    env |= {"OPENSPEC_TELEMETRY": "0", "DO_NOT_TRACK": "1", "CI": "1"}
+    for _ in range(rounds):
+        for name, (words, folder) in cases.items():
+            begun = time.perf_counter()
+            done = subprocess.run([*words], cwd=folder, env=env, capture_output=True, check=False)
+            times[name].append(time.perf_counter() - begun)
+            if done.returncode:
+                sys.exit(
+                    f"{name}: exit {done.returncode}\n{done.stdout[-2000:].decode()}{done.stderr[-2000:].decode()}"
+                )
+    return {name: min(seen) for name, seen in times.items()}
+
+
+def tell(best: Mapping[str, float], against: str, limit: float) -> int:
+    """Print every time as a ratio to one; 1 if one is over the limit."""
+    worst = 0.0
+    for name, seconds in best.items():
+        ratio = seconds / best[against]
+        worst = max(worst, ratio if name != against else 0.0)
+        print(f"{name:<44} {seconds * 1000:7.0f} ms, {ratio:5.3f} times {against}")
+    print(f"at most {limit} is allowed")
+    return 0 if worst <= limit else 1

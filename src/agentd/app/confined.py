@@ -1,0 +1,66 @@
+"""Names that agents give for files, turned into paths that cannot lead out of a folder, and files read without surprises."""
+
+import os
+import re
+import stat
+from pathlib import Path
+
+from agentd.errors import NotFound, Refused
+from agentd.state import durable
+
+LARGEST = 1024 * 1024
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+_DRIVE = re.compile(r"[A-Za-z]:")
+
+
+def inside(folder: Path, name: str, what: str) -> Path:
+    """The real path of `name` below `folder`; whatever could lead elsewhere is refused, links included."""
+    why = _odd(name)
+    if not why:
+        root = Path(os.path.realpath(folder))
+        path = Path(os.path.realpath(root / name))
+        if path != root and path.is_relative_to(root):
+            return path
+        why = "it leads out of its folder through a link"
+    shown = name if len(name) <= 80 else name[:80] + "…"
+    raise Refused(f"{what}: {shown!r} is not allowed: {why}.", f"send a path inside {folder.name}/, such as notes/a.md")
+
+
+def _odd(name: str) -> str:
+    """What is wrong with a name by its letters alone, or nothing."""
+    if not name.strip():
+        return "it is empty"
+    if _CONTROL.search(name):
+        return "it holds a control character"
+    if name.startswith("/") or _DRIVE.match(name):
+        return "it is an absolute path"
+    if "\\" in name:
+        return "it holds a backslash; separate folders with /"
+    parts = name.split("/")
+    if ".." in parts:
+        return "it holds '..'"
+    if "" in parts or "." in parts:
+        return "it has an empty part"
+    if len(name.encode()) > 1000 or any(len(part.encode()) > 200 for part in parts):
+        return "it is too long"
+    return ""
+
+
+def read_text(path: Path, shown: str) -> str:
+    """The text of a regular file of a sensible size; nothing else is opened for long."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise NotFound(f"There is no file {shown}.") from None
+    except OSError as error:
+        raise durable.trouble(path, error, "read") from None
+    with os.fdopen(fd, "rb") as file:
+        seen = os.fstat(fd)
+        if not stat.S_ISREG(seen.st_mode):
+            raise Refused(f"{shown} is not a file.", "send the path of a file")
+        if seen.st_size > LARGEST:
+            raise Refused(f"{shown} has {seen.st_size} bytes; at most {LARGEST} are read.", "read a smaller file")
+        try:
+            return file.read().decode("utf-8")
+        except UnicodeDecodeError:
+            raise Refused(f"{shown} is not UTF-8 text.", "read a text file") from None

@@ -1,0 +1,88 @@
+"""What outlives a change and agents may write: the project's knowledge and its own specs, each in its folder."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentd.app.confined import inside, read_text
+from agentd.app.desk import Desk
+from agentd.app.reading import Text
+from agentd.app.writing import Written, listed
+from agentd.documents import frontmatter, spec
+from agentd.errors import NotFound, Refused
+
+KNOWLEDGE = "agentd/knowledge"
+SPECS = "agentd/specs"
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of knowledge."""
+
+    path: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Pages:
+    """Several pages, in words and as data."""
+
+    message: str
+    pages: tuple[Page, ...]
+
+
+def read_knowledge(desk: Desk, name: str) -> Text:
+    path, shown = _page(desk, KNOWLEDGE, name)
+    if not path.is_file():
+        raise NotFound(f"path: there is no page {name!r}.", "list_knowledge names every page")
+    return Text(read_text(path, shown), shown)
+
+
+def list_knowledge(desk: Desk, name: str = "") -> Pages:
+    """The pages below a folder; hidden files and what a link leads elsewhere are none."""
+    home = desk.project.root / KNOWLEDGE
+    folder = inside(home, name.removeprefix(f"{KNOWLEDGE}/").strip("/"), "path") if name.strip("/") else home
+    real = Path(os.path.realpath(home))
+    pages = []
+    for path in sorted(folder.rglob("*.md")) if folder.is_dir() else ():
+        if path.is_file() and not path.name.startswith(".") and Path(os.path.realpath(path)).is_relative_to(real):
+            inner = Path(os.path.realpath(path)).relative_to(real).as_posix()
+            pages.append(Page(inner, _title(path)))
+    lines = [f"{page.path}: {page.title}" if page.title else page.path for page in pages]
+    return Pages("\n".join(lines) or "There is no knowledge yet.", tuple(pages))
+
+
+def write_knowledge(desk: Desk, name: str, title: str, source: str, content: str) -> Written:
+    path, shown = _page(desk, KNOWLEDGE, name)
+    today = desk.project.now()[:10]
+    known = frontmatter.read(read_text(path, shown)).data if path.is_file() else {}
+    data = {"title": title, "source": source, "date": str(known.get("date") or today)}
+    if known:
+        data["updated"] = today
+    desk.write(path, frontmatter.write(data, content))
+    return Written(f"Wrote {shown}.", shown)
+
+
+def write_main_spec(desk: Desk, name: str, content: str) -> Written:
+    """A spec of the library as the agent sends it, with what is wrong with it."""
+    path, shown = _page(desk, SPECS, name)
+    text = content if content.endswith("\n") else content + "\n"
+    desk.write(path, text)
+    return listed(f"Wrote {shown}.", shown, spec.read(text)[1])
+
+
+def _page(desk: Desk, home: str, name: str) -> tuple[Path, str]:
+    path = inside(desk.project.root / home, name.removeprefix(f"{home}/"), "path")
+    if path.suffix != ".md" or any(part.startswith(".") for part in name.split("/")):
+        raise Refused(f"path: {name!r} does not name a page.", f"send a path in {home}/ that ends with .md")
+    return path, f"{home}/{path.relative_to(os.path.realpath(desk.project.root / home)).as_posix()}"
+
+
+def _title(path: Path) -> str:
+    try:
+        front = frontmatter.read(read_text(path, path.name))
+    except (NotFound, Refused):
+        return ""
+    title = front.data.get("title")
+    heading = next((line.lstrip("# ") for line in front.lines if line.startswith("# ")), "")
+    return title if isinstance(title, str) else heading

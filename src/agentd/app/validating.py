@@ -1,0 +1,232 @@
+"""Whether the documents of changes and of the spec library hold together. No agent is called, and only `fix` writes."""
+
+import gc
+import os
+import signal
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from agentd.app import base
+from agentd.app.examining import DOCUMENTS, Examined, claims_of, examine_change, examine_specs
+from agentd.app.project import Project
+from agentd.app.shelf import Shelf
+from agentd.checks.claims import Stake, contested, no_requirement_is_claimed_twice
+from agentd.documents import spec
+from agentd.errors import ChangeNotFound, Held
+from agentd.model.finding import SEVERITIES, Finding
+from agentd.model.rules import Rules
+from agentd.state import durable, layout, lock, reading
+
+ACTIVE = layout.HOMES["change"][0]
+MANY = 200  # folders and specs from which on more processes are worth their start
+_AT_ONCE = 20
+Part = str | list[tuple[str, str]]  # the folder of a change, or specs of the library
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What was found. `valid`: nothing High; `strict`: nothing at all. `held` names the changes not fixed, and why."""
+
+    target: str
+    findings: tuple[Finding, ...] = ()
+    stale_files: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
+
+    @property
+    def valid(self) -> bool:
+        return all(finding.severity != "High" for finding in self.findings)
+
+    @property
+    def strict(self) -> bool:
+        return not self.findings
+
+    @property
+    def counts(self) -> dict[str, int]:
+        found = Counter(finding.severity for finding in self.findings)
+        return {severity.lower(): found[severity] for severity in SEVERITIES}
+
+    def to_data(self) -> dict[str, Any]:
+        """As every face gives it to programs."""
+        return {
+            "target": self.target,
+            "valid": self.valid,
+            "strict": self.strict,
+            "counts": self.counts,
+            **{f"{severity}_count": count for severity, count in self.counts.items()},
+            "errors": [
+                f"{found.file}:{found.line}: {found.message}" for found in self.findings if found.severity == "High"
+            ],
+            "findings": [vars(finding) for finding in self.findings],
+            "stale_files": list(self.stale_files),
+            "fixed": list(self.fixed),
+            "held": list(self.held),
+        }
+
+
+def validate_change(project: Project, name: str, fix: bool = False) -> Validation:
+    """One change, wherever it stands. With `fix`, what needs no person to be put right is, under the run's lock."""
+    home = find_change(project, name)
+    rules, shelf = project.config.rules(), Shelf(str(project.root))
+    fixed = tuple(_fix_change(shelf.root, home, rules)) if fix else ()
+    mine = examine_change(home, rules, shelf)
+    stakes = [_stake(mine), *_rivals(mine, rules, shelf)] if home.startswith(ACTIVE) else []
+    return _validation(home.rpartition("/")[2], [mine], stakes, rules, shelf, fixed)
+
+
+def validate_library(project: Project, fix: bool = False) -> Validation:
+    """The specs in agentd/specs/."""
+    rules, shelf = project.config.rules(), Shelf(str(project.root))
+    fixed = tuple(_fix(shelf.root, base.LIBRARY, reading.listing(f"{shelf.root}/{base.LIBRARY}"), rules)) if fix else ()
+    listed = tuple(reading.listing(f"{shelf.root}/{base.LIBRARY}"))
+    return _validation("specs", [examine_specs(listed, rules, shelf)], [], rules, shelf, fixed)
+
+
+def validate_all(project: Project, fix: bool = False, processes: int = 1) -> Validation:
+    """Every active change and the library. More than one process only for a caller that has a single thread."""
+    rules, shelf = project.config.rules(), Shelf(str(project.root))
+    homes = list(active_changes(shelf.root))
+    fixed: list[str] = []
+    held: list[str] = []
+    if fix:
+        fixed += _fix(shelf.root, base.LIBRARY, reading.listing(f"{shelf.root}/{base.LIBRARY}"), rules)
+        for home in homes:
+            try:
+                fixed += _fix_change(shelf.root, home, rules)
+            except Held as error:
+                held.append(error.message)
+    listed = list(reading.listing(f"{shelf.root}/{base.LIBRARY}"))
+    parts: list[Part] = [*homes]
+    parts += [listed[start : start + _AT_ONCE] for start in range(0, len(listed), _AT_ONCE)]
+    several = processes if len(homes) + len(listed) >= MANY else 1
+    examined = _examine_all(parts, shelf.root, rules, several)
+    stakes = [_stake(found) for found in examined if found.claims]
+    return _validation("", examined, stakes, rules, shelf, tuple(fixed), tuple(held))
+
+
+def find_change(project: Project, name: str) -> str:
+    """The folder of a change from the root; a folder is a change if it holds a state or a document."""
+    known = name.removeprefix("change/")
+    if layout.NAME.fullmatch(known):
+        for home in layout.HOMES["change"]:
+            if _is_change(f"{project.root}/{home}/{known}"):
+                return f"{home}/{known}"
+    raise ChangeNotFound(f"There is no change '{reading.printable(name)}' in {project.root}.", "agentd list")
+
+
+def active_changes(root: str) -> Iterator[str]:
+    """The folders of all changes that are not archived, from the root."""
+    try:
+        with os.scandir(f"{root}/{ACTIVE}") as found:
+            names = sorted(entry.name for entry in found if entry.is_dir())
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    for name in names:
+        if layout.NAME.fullmatch(name) and _is_change(f"{root}/{ACTIVE}/{name}"):
+            yield f"{ACTIVE}/{name}"
+
+
+def _is_change(folder: str) -> bool:
+    return any(os.path.lexists(f"{folder}/{name}") for name in ("STATE.yaml", "proposal.md", "specs", "tasks.md"))
+
+
+def _examine_all(parts: Sequence[Part], root: str, rules: Rules, processes: int) -> list[Examined]:
+    batches = [parts[start : start + _AT_ONCE] for start in range(0, len(parts), _AT_ONCE)]
+    examine = partial(_examine, root, rules)
+    if processes < 2:
+        return [found for batch in batches for found in examine(batch)]
+    import multiprocessing
+    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
+
+    context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+    try:
+        with ProcessPoolExecutor(processes, context, _begin) as pool:
+            return [found for batch in pool.map(examine, batches) for found in batch]
+    except BrokenProcessPool:  # one was killed; alone it is slower and gets there
+        return [found for batch in batches for found in examine(batch)]
+
+
+def _begin() -> None:
+    """A process that only examines: it lives too briefly to collect garbage, and leaves signals to the one that waits."""
+    gc.disable()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _examine(root: str, rules: Rules, parts: Sequence[Part]) -> list[Examined]:
+    shelf = Shelf(root)
+    return [
+        examine_change(part, rules, shelf) if isinstance(part, str) else examine_specs(part, rules, shelf)
+        for part in parts
+    ]
+
+
+def _stake(found: Examined) -> Stake:
+    return Stake(found.home.rpartition("/")[2], found.claims)
+
+
+def _rivals(mine: Examined, rules: Rules, shelf: Shelf) -> Iterator[Stake]:
+    """What other active changes claim, as far as they name a spec that this one claims."""
+    wanted = {claim.spec for claim in mine.claims}
+    words = [name.encode() for name in wanted]
+    for home in active_changes(shelf.root) if wanted else ():
+        folder = f"{shelf.root}/{home}"
+        if home == mine.home:
+            continue
+        page = reading.page(folder, "tasks.md")
+        named = page is not None and any(word in page.data for word in words)
+        if named or any(os.path.lexists(f"{folder}/specs/{name}.md") for name in wanted):
+            yield Stake(home.rpartition("/")[2], claims_of(home, rules, shelf))
+
+
+def _validation(
+    target: str,
+    examined: Sequence[Examined],
+    stakes: Sequence[Stake],
+    rules: Rules,
+    shelf: Shelf,
+    fixed: tuple[str, ...] = (),
+    held: tuple[str, ...] = (),
+) -> Validation:
+    claimants = contested(stakes, lambda change, name: shelf.changed(f"{ACTIVE}/{change}", name))
+    findings = [finding for found in examined for finding in found.findings]
+    for found in examined if claimants else ():
+        findings += no_requirement_is_claimed_twice(_stake(found), claimants, rules)
+    return Validation(
+        target,
+        tuple(sorted(findings, key=lambda finding: (finding.file, finding.line, finding.rule, finding.message))),
+        tuple(name for found in examined for name in found.stale),
+        tuple(name for found in examined for name in found.files),
+        fixed,
+        held,
+    )
+
+
+def _fix_change(root: str, home: str, rules: Rules) -> list[str]:
+    folder = f"{root}/{home}"
+    with lock.acquire(Path(folder), "validate --fix"):
+        names = [(name, "") for name in DOCUMENTS]
+        return _fix(root, home, [*names, *reading.listing(folder, "specs")], rules)
+
+
+def _fix(root: str, home: str, names: Iterable[tuple[str, str]], rules: Rules) -> list[str]:
+    """Put right what can be without a person, and give the files that were."""
+    fixed = []
+    for name, problem in names:
+        page = None if problem else reading.page(f"{root}/{home}", name)
+        if page is None or page.problem:
+            continue
+        module = DOCUMENTS.get(name, spec)
+        text = module.tidy(page.text)
+        if module is spec:
+            text = spec.fill(text, rules)
+        if text != page.text:
+            durable.replace(Path(root, home, name), text.encode(), "document")
+            fixed.append(f"{home}/{page.name}")
+    return fixed

@@ -1,0 +1,106 @@
+"""Which requirements a change lays claim to, and whether another change claims them too."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from agentd.model.change import Requirement, Scenario, Spec, Tasks
+from agentd.model.finding import Finding
+from agentd.model.rules import Rules
+
+_SHOWN = 3
+
+
+class Claim(NamedTuple):
+    """A requirement that a change writes or implements, and where it says so; `sure`: one of its tasks names it."""
+
+    spec: str
+    requirement: str
+    file: str
+    line: int
+    sure: bool = False
+
+
+class Stake(NamedTuple):
+    """All that one change claims."""
+
+    change: str
+    claims: tuple[Claim, ...]
+
+
+@lru_cache(4096)  # each is asked for by several checks
+def named(spec_ref: str) -> tuple[str, str]:
+    """The spec and the requirement of `auth:R1`; `specs/auth.md#R1` says the same."""
+    spec, _, requirement = spec_ref.strip().replace("#", ":").rpartition(":")
+    spec = spec.strip().removeprefix("./").removeprefix("specs/").removesuffix(".md")
+    return spec, requirement.strip()
+
+
+def changed(spec: Spec, before: Spec | None) -> frozenset[str]:
+    """The requirements a spec adds to what was there before, or says in other words, their scenarios included."""
+    known = _by_id(before) if before else {}
+    return frozenset(name for name, entry in _by_id(spec).items() if known.get(name) != entry)
+
+
+def _by_id(spec: Spec) -> dict[str, tuple[Requirement, list[Scenario]]]:
+    scenarios = defaultdict(list)
+    for scenario in spec.scenarios:
+        scenarios[scenario.requirement].append(scenario)
+    return {entry.id: (entry, scenarios[entry.id]) for entry in spec.requirements}
+
+
+def claims(specs: Mapping[str, Spec], tasks: Tasks | None) -> Iterator[Claim]:
+    """Everything a change may claim, each once. What a spec has is only a claim for sure if a task names it."""
+    tasked = {named(task.spec_ref): task.line for task in reversed(tasks.tasks)} if tasks else {}
+    seen = set()
+    for name, spec in specs.items():
+        for entry in spec.requirements:
+            key = (name, entry.id)
+            if key not in seen:
+                seen.add(key)
+                yield Claim(name, entry.id, f"specs/{name}.md", entry.line, key in tasked)
+    for key, line in tasked.items():
+        if all(key) and key not in seen:
+            yield Claim(*key, "tasks.md", line, True)
+
+
+def contested(
+    stakes: Iterable[Stake], changed: Callable[[str, str], frozenset[str]]
+) -> dict[tuple[str, str], list[str]]:
+    """The requirements that more than one change claims, with the names of the changes in order.
+
+    `changed` tells which requirements of a spec a change does not only repeat; it is asked where it matters.
+    """
+    by_key = defaultdict(list)
+    for stake in stakes:
+        for claim in stake.claims:
+            by_key[claim.spec, claim.requirement].append((stake.change, claim))
+    found = {}
+    for key, several in by_key.items():
+        if len(several) > 1:
+            names = [name for name, claim in several if claim.sure or claim.requirement in changed(name, claim.spec)]
+            if len(names) > 1:
+                found[key] = sorted(names)
+    return found
+
+
+def no_requirement_is_claimed_twice(
+    stake: Stake, claimants: Mapping[tuple[str, str], Sequence[str]], rules: Rules
+) -> Iterator[Finding]:
+    """A finding for each requirement of a change that another one claims as well."""
+    for claim in stake.claims:
+        changes = claimants.get((claim.spec, claim.requirement), ())
+        if stake.change not in changes:
+            continue
+        others = [name for name in changes[: _SHOWN + 1] if name != stake.change][:_SHOWN]
+        more = len(changes) - 1 - len(others)
+        who = ", ".join(others) + (f" and {more} more" if more else "")
+        yield Finding(
+            "claimed_twice",
+            f"{claim.spec}:{claim.requirement} is claimed by {who} too",
+            claim.line,
+            rules.severity("claimed_twice"),
+            f"agree which change keeps {claim.requirement}, or archive the other one first: agentd status {others[0]}",
+            claim.file,
+        )

@@ -1,0 +1,93 @@
+"""CHALLENGE.md: what a challenger says about a plan. Whether it approves is read from the structure or not at all."""
+
+import re
+
+from agentd.documents import frontmatter, issues, judging, quoting
+from agentd.documents.judging import RULES
+from agentd.documents.outline import outline, split_lines
+from agentd.errors import Corrupt
+from agentd.model.change import Review
+from agentd.model.finding import Finding
+from agentd.model.rules import Rules
+from agentd.model.verdict import PLAN_VERDICTS, PLAN_WORDS, Challenge, verdict_of
+
+LABELS = {
+    "severity": "Severity",
+    "description": "Description",
+    "suggestion": "Suggestion",
+    "spec_reference": "Spec Reference",
+    "category": "Category",
+    "location": "Location",
+    "file_path": "File",
+    "line_number": "Line",
+}
+_TITLE = re.compile(r"challenge(?: report)?[ \t]*[:：][ \t]*(.*)", re.IGNORECASE)
+_FIX = f"write **Verdict**: and one of {', '.join(PLAN_VERDICTS)} below the heading Verdict, and nothing more"
+_ISSUE_FIX = "write - **Severity**: High, Medium or Low, and - **Description**:, below the issue's heading"
+
+
+def render(document: Challenge) -> str:
+    """A whole CHALLENGE.md."""
+    parts = [f"# Challenge Report: {quoting.escape_line(document.change_id)}\n"]
+    parts.append(f"## Verdict\n\n**Verdict**: {document.verdict or 'PENDING'}\n")
+    parts.append("## Issues\n")
+    parts += [issues.write(issue, number, 3, LABELS) for number, issue in enumerate(document.issues, 1)]
+    parts.append(judging.written("Summary", document.summary))
+    if document.next_steps:
+        parts.append(judging.written("Next Steps", document.next_steps))
+    return "\n".join(parts)
+
+
+def skeleton(change_id: str) -> str:
+    """What is there before the challenger has said anything."""
+    return render(Challenge(change_id, None))
+
+
+def from_review(change_id: str, review: Review) -> Challenge:
+    """The challenge that a review block of proposal.md stands for; its status is the verdict."""
+    plan = outline(split_lines(review.content))
+    found = issues.read(plan)
+    summary = judging.section(plan, "Summary")
+    if not summary and not found.issues:
+        summary = review.content
+    return Challenge(
+        change_id, verdict_of(review.status), tuple(found.issues), summary, judging.section(plan, "Next Steps")
+    )
+
+
+def read(text: str, rules: Rules = RULES) -> tuple[Challenge, tuple[Finding, ...]]:
+    """The challenge, its verdict None unless exactly one is stated, and everything that is wrong with it."""
+    front = frontmatter.read(text)
+    plan = outline(front.lines, front.first)
+    found = issues.read(plan)
+    verdict, problems = judging.judge(plan, found, PLAN_WORDS)
+    title = next((match for part in plan.sections if (match := _TITLE.match(part.title))), None)
+    document = Challenge(
+        quoting.unescape_line(title[1]) if title else "",
+        verdict,
+        tuple(found.issues),
+        judging.section(plan, "Summary"),
+        judging.section(plan, "Next Steps"),
+    )
+    findings = judging.findings(problems, "CHALLENGE.md", _FIX, rules)
+    findings += judging.findings(found.problems, "CHALLENGE.md", _ISSUE_FIX, rules)
+    if verdict == "NEEDS_REVISION" and not found.issues:
+        what = "the verdict is NEEDS_REVISION and there are no issues"
+        line = next((start for start, _ in found.sections), plan.first)
+        fix = "write what has to be revised below the heading Issues"
+        findings.append(Finding("missing_issues", what, line, rules.severity("missing_issues"), fix, "CHALLENGE.md"))
+    return document, tuple(sorted(findings, key=lambda finding: finding.line))
+
+
+def parse(text: str, source: str) -> Challenge:
+    """The challenge; Corrupt if it states no verdict or anything else is wrong with it."""
+    document, findings = read(text)
+    for finding in findings:
+        if finding.severity == "High":
+            raise Corrupt(f"{source}:{finding.line}: {finding.message}.", finding.fix)
+    return document
+
+
+def tidy(text: str) -> str:
+    """The text with white space put right; it says what it said."""
+    return judging.tidied(text, frontmatter.read(text))

@@ -1,0 +1,55 @@
+"""Names in a line of text: in backticks, as an array, plain between commas, or in bullets below it."""
+
+import re
+from collections.abc import Sequence
+
+ID = re.compile(r"-*[a-z0-9][a-z0-9-]*")
+_NOTHING = ("", "-", "none", "none.", "n/a", "n/a.")
+_SEPARATOR = re.compile("[,，、;；]")
+_USUAL = re.compile(r"`[\w/][^` ]*`(?:, `[\w/][^` ]*`)*")
+_TOKEN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)|([,，、;；])|[^`,，、;；]+|`+")
+
+
+def is_spec(name: str) -> bool:
+    """Whether a word can be the name of a spec; `none` says that there is none."""
+    return ID.fullmatch(name) is not None and name != "none"
+
+
+def names(lines: Sequence[str]) -> tuple[str, ...]:
+    """The names on a label's line, in backticks, as an array or plain, or in the bullets below it."""
+    first = [line.strip() for line in lines if line.strip()]
+    if len(first) == 1 and _USUAL.fullmatch(first[0]):
+        found = first[0][1:-1].split("`, `")
+    else:
+        below = [item for item in first if re.match(r"[-*+][ \t]", item)]
+        head = " ".join(first[: first.index(below[0])] if below else first)
+        found = _pieces(head[1:-1] if head.startswith("[") and head.endswith("]") else head)
+        for item in below:
+            found += _pieces(item[1:].strip()) if "`" in item else [item[1:].strip()]
+    return tuple(name for name in found if name.strip().casefold() not in _NOTHING)
+
+
+def span(text: str) -> str:
+    """A code span that a reader takes for exactly this text."""
+    ticks = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
+    pad = " " if text[0] in "` " or text[-1] in "` " else ""
+    return f"{ticks}{pad}{text}{pad}{ticks}"
+
+
+def _pieces(text: str) -> list[str]:
+    """Names between commas; of a piece with code spans only what stands in them."""
+    if "`" not in text:
+        return [part.strip().strip("\"'") for part in _SEPARATOR.split(text)]
+    found: list[str] = []
+    spans: list[str] = []
+    plain = ""
+    for token in _TOKEN.finditer(text + ","):
+        if token[2]:
+            inner = token[2]
+            spans.append(inner[1:-1] if inner[0] == inner[-1] == " " and inner.strip(" ") else inner)
+        elif not token[3]:
+            plain += token[0]
+        else:
+            found += spans or [plain.strip().strip("\"'")]
+            spans, plain = [], ""
+    return found

@@ -1,0 +1,28 @@
+"""The project's knowledge as agents read and add to it."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from agentd.app import library
+from agentd.app.desk import Desk
+from agentd.app.reading import Text as Read
+from agentd.app.writing import Written
+from agentd.mcp.tools.words import Line, Name, Text
+
+Where = Annotated[Name, Field(description="A path in agentd/knowledge/, such as 01-storage/sqlite.md")]
+
+
+def read_knowledge(desk: Desk, path: Where) -> Read:
+    """One page of what the project knows."""
+    return library.read_knowledge(desk, path)
+
+
+def list_knowledge(desk: Desk, path: Annotated[str, Field(max_length=1000)] = "") -> library.Pages:
+    """The pages of what the project knows, all of them or those in a folder."""
+    return library.list_knowledge(desk, path)
+
+
+def write_knowledge(desk: Desk, path: Where, title: Line, source: Line, content: Text) -> Written:
+    """Write a page of what the project should remember, with where it comes from. Replaces what is there."""
+    return library.write_knowledge(desk, path, title, source, content)

@@ -1,0 +1,68 @@
+"""The proposal and the reviews in it, as agents write them."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from agentd.app import reviewing, writing
+from agentd.app.desk import Desk
+from agentd.mcp.tools.words import ChangeId, Count, Line, Part, Prose, SpecId, Text
+from agentd.model.change import AffectedSpec, Impact, Proposal, Scope
+
+
+class Affected(Part):
+    """A spec the change touches, and the specs that must come before it."""
+
+    id: SpecId
+    depends: Annotated[list[SpecId], Field(max_length=100)] = []
+
+
+class Reach(Part):
+    """How far the change reaches."""
+
+    scope: Scope
+    affected_files: Annotated[int, Field(ge=1, le=1_000_000)]
+    new_files: Count = 0
+    affected_specs: Annotated[list[SpecId | Affected], Field(max_length=500)] = []
+    affected_code: Annotated[list[Line], Field(max_length=1000)] = []
+    breaking_changes: Text | None = None
+
+
+def create_proposal(
+    desk: Desk,
+    change_id: ChangeId,
+    summary: Prose,
+    why: Prose,
+    what_changes: Annotated[list[Text], Field(min_length=1, max_length=500)],
+    impact: Reach,
+) -> writing.Written:
+    """Write proposal.md. One that is there is replaced, but for the reviews in it: they stay as they are."""
+    specs = (
+        AffectedSpec(one) if isinstance(one, str) else AffectedSpec(one.id, tuple(one.depends))
+        for one in impact.affected_specs
+    )
+    reach = Impact(
+        scope=impact.scope,
+        affected_files=impact.affected_files,
+        new_files=impact.new_files,
+        affected_specs=tuple(specs),
+        affected_code=tuple(impact.affected_code),
+        breaking_changes=impact.breaking_changes,
+    )
+    return writing.write_proposal(desk, Proposal(change_id, summary, why, tuple(what_changes), reach))
+
+
+def append_review(
+    desk: Desk,
+    change_id: ChangeId,
+    status: Literal["approved", "needs_revision", "rejected"],
+    iteration: Annotated[int, Field(ge=1, le=10_000)],
+    reviewer: Line,
+    content: Annotated[
+        str,
+        StringConstraints(strip_whitespace=True, min_length=50),
+        Field(description="Markdown with the headings Summary, Issues, Verdict and Next Steps"),
+    ],
+) -> writing.Written:
+    """Add your review to proposal.md and write CHALLENGE.md from it. Called again in the same step, it replaces yours."""
+    return reviewing.append_review(desk, status, iteration, reviewer, content)

@@ -1,0 +1,61 @@
+"""Tasks as agents write them."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from agentd.app import writing
+from agentd.app.desk import Desk
+from agentd.mcp.tools.words import ChangeId, Line, Name, Part, Text
+from agentd.model.change import Layer, Task
+
+TaskId = Annotated[
+    str, StringConstraints(pattern=r"^((data|logic|integration|testing)\.[1-9]\d*|[1-4]\.[1-9]\d*)$", max_length=30)
+]
+SpecRef = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^([a-z0-9][a-z0-9-]*:R\d+|specs/[a-z0-9][a-z0-9-]*\.md#R\d+)$",
+        max_length=150,
+    ),
+    Field(description="spec-id:R1"),
+]
+
+
+class Touched(Part):
+    """The file a task is about."""
+
+    path: Name
+    action: Literal["CREATE", "MODIFY", "DELETE", "RENAME"]
+
+
+class Planned(Part):
+    """One task; its id is layer.number, such as data.1."""
+
+    layer: Layer
+    number: Annotated[int, Field(ge=1, le=10_000)]
+    title: Line
+    file: Touched
+    spec_ref: SpecRef
+    description: Text
+    depends: Annotated[list[TaskId], Field(max_length=500)] = []
+
+
+def create_tasks(
+    desk: Desk, change_id: ChangeId, tasks: Annotated[list[Planned], Field(min_length=1, max_length=2000)]
+) -> writing.Written:
+    """Write tasks.md: the work in layers, each task on one file and for one requirement. Replaces what is there."""
+    planned = (
+        Task(
+            layer=one.layer,
+            number=one.number,
+            title=one.title,
+            path=one.file.path,
+            action=one.file.action,
+            spec_ref=one.spec_ref,
+            description=one.description,
+            depends=tuple(one.depends),
+        )
+        for one in tasks
+    )
+    return writing.write_tasks(desk, tuple(planned))

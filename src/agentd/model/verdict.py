@@ -1,0 +1,133 @@
+"""What reviewers decide: verdicts on a plan and on an implementation, and the issues they found.
+
+A word that is none of the known is no verdict: None, which is never an approval.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from agentd.model.change import ReviewStatus
+from agentd.model.finding import SEVERITIES, Severity
+
+PlanVerdict = Literal["APPROVED", "NEEDS_REVISION", "REJECTED"]
+CodeVerdict = Literal["APPROVED", "NEEDS_CHANGES", "MAJOR_ISSUES"]
+TestStatus = Literal["PASS", "FAIL", "PARTIAL", "UNKNOWN"]
+SecurityStatus = Literal["CLEAN", "WARNINGS", "VULNERABILITIES", "NOT_RUN"]
+
+PLAN_VERDICTS: tuple[PlanVerdict, ...] = ("APPROVED", "NEEDS_REVISION", "REJECTED")
+CODE_VERDICTS: tuple[CodeVerdict, ...] = ("APPROVED", "NEEDS_CHANGES", "MAJOR_ISSUES")
+TEST_STATUSES: tuple[TestStatus, ...] = ("PASS", "FAIL", "PARTIAL", "UNKNOWN")
+SECURITY_STATUSES: tuple[SecurityStatus, ...] = ("CLEAN", "WARNINGS", "VULNERABILITIES", "NOT_RUN")
+
+PLAN_WORDS: Mapping[str, PlanVerdict] = {verdict: verdict for verdict in PLAN_VERDICTS}
+CODE_WORDS: Mapping[str, CodeVerdict] = {
+    "NEEDS_FIX": "NEEDS_CHANGES",
+    **{verdict: verdict for verdict in CODE_VERDICTS},
+}
+_SEVERITY_WORDS: Mapping[str, Severity] = {"MED": "Medium", **{severity.upper(): severity for severity in SEVERITIES}}
+_STATUS_OF: Mapping[PlanVerdict, ReviewStatus] = {
+    "APPROVED": "approved",
+    "NEEDS_REVISION": "needs_revision",
+    "REJECTED": "rejected",
+}
+_OF_STATUS: Mapping[str, PlanVerdict] = {status: verdict for verdict, status in _STATUS_OF.items()}
+
+
+@dataclass(frozen=True)
+class Issue:
+    """One thing a reviewer found. A plan's issue names a spec, an implementation's a file."""
+
+    severity: Severity
+    title: str
+    description: str
+    suggestion: str = ""
+    spec_reference: str = ""
+    location: str = ""
+    category: str = ""
+    file_path: str = ""
+    line_number: int | None = None
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True)
+class TestResults:
+    """What the reviewer says the tests gave."""
+
+    __test__ = False  # pytest collects what is named like this
+
+    status: TestStatus = "UNKNOWN"
+    total: int = 0
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+
+@dataclass(frozen=True)
+class Challenge:
+    """CHALLENGE.md."""
+
+    change_id: str
+    verdict: PlanVerdict | None
+    issues: tuple[Issue, ...] = ()
+    summary: str = ""
+    next_steps: str = ""
+
+
+@dataclass(frozen=True)
+class CodeReview:
+    """REVIEW.md, its issues by severity. `files` maps each file that was reviewed to its hash, `call` wrote it."""
+
+    change_id: str
+    verdict: CodeVerdict | None
+    issues: tuple[Issue, ...] = ()
+    summary: str = ""
+    tests: TestResults | None = None
+    security: SecurityStatus | None = None
+    next_steps: str = ""
+    iteration: int = 0
+    call: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
+
+
+def plan_verdict(word: str) -> PlanVerdict | None:
+    """The verdict on a plan that a word means; a status of a review means one too."""
+    return PLAN_WORDS.get(_folded(word))
+
+
+def code_verdict(word: str) -> CodeVerdict | None:
+    """The verdict on an implementation that a word means."""
+    return CODE_WORDS.get(_folded(word))
+
+
+def severity(word: str) -> Severity | None:
+    """The severity that a word means."""
+    return _SEVERITY_WORDS.get(_folded(word))
+
+
+def verdict_of(status: ReviewStatus) -> PlanVerdict | None:
+    """What a review with this status decided; one that was resolved decides nothing any more."""
+    return _OF_STATUS.get(status)
+
+
+def status_of(verdict: PlanVerdict) -> ReviewStatus:
+    """The status of a review that decides this."""
+    return _STATUS_OF[verdict]
+
+
+def count(issues: tuple[Issue, ...]) -> dict[Severity, int]:
+    """How many issues there are of each severity."""
+    found = Counter(issue.severity for issue in issues)
+    return {each: found[each] for each in SEVERITIES}
+
+
+def only_minor(issues: tuple[Issue, ...]) -> bool:
+    """Whether nothing is High and at most one issue is Medium."""
+    found = count(issues)
+    return found["High"] == 0 and found["Medium"] <= 1
+
+
+def _folded(word: str) -> str:
+    return re.sub(r"[\s_-]+", "_", word.strip()).upper()

@@ -1,0 +1,120 @@
+"""Files that people and agents wrote, read with care: no link is followed out of its home, and what is no text has a reason."""
+
+import errno
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+LARGEST = 1024 * 1024
+_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class Page(NamedTuple):
+    """A file by its path below its home: its bytes and text, or the problem with it and the line that has it."""
+
+    name: str
+    data: bytes = b""
+    text: str = ""
+    problem: str = ""
+    line: int = 1
+
+
+def page(home: str, name: str) -> Page | None:
+    """The file of this name; None if there is nothing."""
+    path = f"{home}/{name}"
+    try:
+        data = _read(path, home)
+    except (FileNotFoundError, NotADirectoryError):
+        return Page(printable(name), problem="it is a link to nothing") if os.path.islink(path) else None
+    except Unreadable as error:
+        return Page(printable(name), problem=str(error))
+    except OSError as error:
+        return Page(printable(name), problem=f"it cannot be read: {error.strerror}")
+    try:
+        return Page(printable(name), data, data.decode())
+    except UnicodeDecodeError as error:
+        return Page(printable(name), data, problem="it is not UTF-8 text", line=data.count(b"\n", 0, error.start) + 1)
+
+
+def pages(home: str, names: Iterable[str]) -> Iterator[Page]:
+    """Those of these files that are there."""
+    for name in names:
+        found = page(home, name)
+        if found is not None:
+            yield found
+
+
+def markdown(home: str, below: str = "") -> Iterator[Page]:
+    """Every Markdown file in a folder of the home and below it, in order; `_drafts` and hidden ones are left alone."""
+    for name, problem in listing(home, below):
+        if problem:
+            yield Page(printable(name) or ".", problem=problem)
+        else:
+            yield from pages(home, [name])
+
+
+def listing(home: str, below: str = "") -> Iterator[tuple[str, str]]:
+    """The names of these files; a folder that cannot be looked into is there with its problem."""
+    folder = f"{home}/{below}" if below else home
+    if below and os.path.islink(folder):
+        yield below, "it is a link to a folder, which is not followed"
+        return
+    try:
+        with os.scandir(folder) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        yield below, f"it cannot be read: {error.strerror}"
+        return
+    for entry in entries:
+        name = f"{below}/{entry.name}" if below else entry.name
+        if entry.name.startswith(("_", ".")):
+            continue
+        if entry.name.endswith(".md"):
+            yield name, ""
+        elif entry.is_dir():
+            yield from listing(home, name)
+
+
+def printable(name: str) -> str:
+    """A name that any terminal and any file can hold; bytes that are no text are shown as such."""
+    if name.isascii() and name.isprintable():
+        return name
+    text = name.encode(errors="surrogateescape").decode(errors="replace")
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
+
+
+class Unreadable(OSError):
+    """A file that is there and is not for reading."""
+
+
+def _read(path: str, home: str) -> bytes:
+    try:
+        fd = os.open(path, _FLAGS)
+    except OSError as error:
+        if error.errno not in (errno.ELOOP, errno.EMLINK) or not os.path.islink(path):
+            raise
+        fd = os.open(_inside(path, home), _FLAGS)
+    try:
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode):
+            raise Unreadable("it is not a file")
+        if found.st_size > LARGEST:
+            raise Unreadable(f"it is larger than {LARGEST // 1024 // 1024} MiB")
+        data = os.read(fd, LARGEST + 1)
+        while more := os.read(fd, LARGEST + 1):
+            data += more
+            if len(data) > LARGEST:
+                raise Unreadable(f"it is larger than {LARGEST // 1024 // 1024} MiB")
+        return data
+    finally:
+        os.close(fd)
+
+
+def _inside(path: str, home: str) -> str:
+    target, top = os.path.realpath(path), os.path.realpath(home)
+    if not target.startswith(top + os.sep):
+        raise Unreadable("it is a link that leads out of its folder, which is not followed")
+    return target

@@ -1,0 +1,72 @@
+"""The plain YAML that most documents carry, read line by line: blocks of keys and lists with scalars on one line.
+
+Gives up on anything else, so whatever it does give is what a full reader would have given.
+"""
+
+import re
+from typing import Any
+
+from agentd.yamltext.scalar import meaning
+
+_LINE = re.compile(
+    r"( *)(?:(-)(?: |$))?"  # how deep, and whether it is an item of a list
+    r"(?:([A-Za-z_][\w.-]*):(?: |$))?"
+    r"(?:([\w/][^:#]*(?:(?::(?=\S)|(?<=\S)#)[^:#]*)*)"
+    r'|("[^"\\]*"|\[(?:[A-Za-z][\w.-]*(?:, [A-Za-z][\w.-]*)*)?\]))? *'
+)
+_ABSENT = object()
+
+
+def quick(text: str) -> dict[str, Any] | None:
+    """What a mapping says; None where it is not written in the plainest way."""
+    lines = text.split("\n")
+    if not "".join(lines).isprintable():
+        return None
+    root: dict[str, Any] = {}
+    outer: list[tuple[int, Any]] = []
+    level = 0
+    block: Any = root  # the innermost open one
+    waiting = ""  # a key of it whose value may stand below
+    match = _LINE.fullmatch
+    for line in lines:
+        if not line:
+            continue
+        found = match(line)
+        if found is None:
+            return None
+        pad, dash, key, plain, other = found.groups()
+        depth = len(pad)
+        if depth != level or dash or waiting or block.__class__ is list:
+            if waiting and (depth > level or (dash and depth == level)):
+                inner: Any = [] if dash else {}
+                block[waiting] = inner
+                outer.append((level, block))
+                level, block = depth, inner
+            waiting = ""
+            while outer and (level > depth or (not dash and block.__class__ is list)):
+                level, block = outer.pop()
+            if level != depth or (block.__class__ is list) != bool(dash):
+                return None
+        value = meaning(plain.rstrip(" ")) if plain else _value(other)
+        if dash and key is None and value is not _ABSENT:
+            block.append(value)
+            continue
+        if dash:
+            outer.append((level, block))
+            block.append({})
+            level, block = depth + 2, block[-1]
+        if key is None or key in block:
+            return None
+        if value is _ABSENT:
+            value, waiting = None, key
+        block[key] = value
+    return root or None
+
+
+def _value(text: str | None) -> Any:
+    """A text in quotes, a list of words, or nothing."""
+    if text is None:
+        return _ABSENT
+    if text[0] == '"':
+        return text[1:-1]
+    return [meaning(word) for word in text[1:-1].split(", ") if word]

@@ -1,0 +1,117 @@
+"""The library as it was when a change began is kept, follows planning, and survives being killed."""
+
+import json
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from agentd.app import base
+from agentd.app.demo import CHANGE, IDEA
+from agentd.errors import Corrupt
+from tests.sandbox import Sandbox, make_sandbox
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path) -> Sandbox:
+    made = make_sandbox(tmp_path)
+    specs = made.root / "agentd" / "specs"
+    specs.mkdir()
+    (specs / "top-words.md").write_bytes("# Top wörds\r\n".encode())
+    (specs / "other.md").write_bytes(b"# Other \xff\n")
+    (specs / "_draft.md").write_text("draft")
+    (specs / "deep").mkdir()
+    (specs / "deep" / "one.md").write_text("deep")
+    return made
+
+
+def stored(sandbox: Sandbox) -> dict[str, object]:
+    found: dict[str, object] = json.loads((sandbox.folder() / "base.json").read_bytes())
+    return found
+
+
+def test_the_whole_library_is_kept_when_a_change_begins(sandbox: Sandbox) -> None:
+    sandbox.script(propose={"outcome": "nonsense", "say": "x"})
+    sandbox.plan()
+    assert sandbox.state()["phase"] == "proposed"
+    data = stored(sandbox)
+    text = "# Top wörds\r\n"
+    assert data["complete"] is True
+    assert isinstance(data["specs"], dict)
+    assert set(data["specs"]) == {"top-words.md", "other.md", "deep/one.md"}
+    assert data["specs"]["top-words.md"] == {"sha256": sha256(text.encode()).hexdigest(), "text": text}
+    known = base.read(sandbox.folder())
+    assert known is not None
+    assert (known.text("other.md") or "").encode(errors="surrogateescape") == b"# Other \xff\n"
+    assert known.knows("new.md")
+    assert known.text("new.md") is None
+
+
+def test_what_the_change_does_not_touch_goes_when_it_is_planned(sandbox: Sandbox) -> None:
+    assert sandbox.plan().code == 0
+    known = base.read(sandbox.folder())
+    assert known == base.Base({"top-words.md": "# Top wörds\r\n"})
+    assert not known.knows("other.md")
+    before = (sandbox.folder() / "base.json").stat().st_mtime_ns
+    sandbox.run("impl", CHANGE)
+    assert (sandbox.folder() / "base.json").stat().st_mtime_ns == before
+
+
+def test_a_spec_that_was_not_there_is_known_not_to_have_been(sandbox: Sandbox) -> None:
+    (sandbox.root / "agentd" / "specs" / "top-words.md").unlink()
+    assert sandbox.plan().code == 0
+    assert base.read(sandbox.folder()) == base.Base({"top-words.md": None})
+
+
+def test_the_base_is_the_library_of_the_beginning_whatever_comes_later(sandbox: Sandbox) -> None:
+    sandbox.script(propose={"outcome": "nonsense", "say": "x"})
+    sandbox.plan()
+    (sandbox.root / "agentd" / "specs" / "top-words.md").write_text("# Another\n")
+    (sandbox.root / "agentd" / "specs" / "new.md").write_text("# New\n")
+    sandbox.run("plan", CHANGE)
+    known = base.read(sandbox.folder())
+    assert known is not None
+    assert (known.text("top-words.md"), known.text("new.md")) == ("# Top wörds\r\n", None)
+
+
+def test_a_change_that_is_planned_again_knows_the_other_specs_again(sandbox: Sandbox) -> None:
+    assert sandbox.plan().code == 0
+    (sandbox.root / "agentd" / "specs" / "top-words.md").write_text("# Another\n")
+    sandbox.edit_state("phase: challenged", "phase: proposed")
+    sandbox.script(challenge={"outcome": "rejected", "say": "x", "documents": {"CHALLENGE.md": "x"}})
+    sandbox.run("plan", CHANGE)
+    known = base.read(sandbox.folder())
+    assert known is not None
+    assert known.complete
+    assert known.text("top-words.md") == "# Top wörds\r\n"
+    assert known.text("deep/one.md") == "deep"
+
+
+@pytest.mark.parametrize("point", ["base:1:before", "base:1:torn", "base:1:after", "base:2:before", "base:2:torn"])
+def test_a_kill_leaves_the_old_base_or_the_new_one_and_the_same_command_goes_on(sandbox: Sandbox, point: str) -> None:
+    assert sandbox.run("plan", CHANGE, IDEA, env={"AGENTD_CRASH": point}).code == -9
+    path = sandbox.folder() / "base.json"
+    if path.exists():
+        json.loads(path.read_bytes())
+    assert sandbox.plan().code == 0
+    assert base.read(sandbox.folder()) == base.Base({"top-words.md": "# Top wörds\r\n"})
+    assert not list(sandbox.folder().glob(".*.tmp"))
+
+
+def test_a_base_that_was_tampered_with_is_an_error_that_leaves_it(tmp_path: Path) -> None:
+    for text in (
+        "{",
+        "[]",
+        '{"specs": []}',
+        '{"specs": {"a.md": {"text": "x", "sha256": "y"}}}',
+        '{"specs": {"a.md": 1}}',
+    ):
+        (tmp_path / "base.json").write_text(text)
+        with pytest.raises(Corrupt, match=r"base\.json"):
+            base.read(tmp_path)
+        assert (tmp_path / "base.json").read_text() == text
+    (tmp_path / "base.json").unlink()
+    assert base.read(tmp_path) is None
+    base.prune(tmp_path)
+    base.widen(tmp_path, tmp_path)
+    assert not (tmp_path / "base.json").exists()

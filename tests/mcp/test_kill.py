@@ -1,0 +1,90 @@
+"""Killed in the middle of any tool call, the server leaves the old document or the new one, never half of one."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentd.documents import clarifications, proposal, spec, tasks
+from tests.mcp import samples
+from tests.mcp.bench import Bench
+
+Parse = Callable[[str, str], Any]
+
+
+@dataclass(frozen=True)
+class Call:
+    """A tool call, its n-th write and the file it goes to."""
+
+    tool: str
+    arguments: dict[str, Any]
+    path: str
+    parse: Parse | None = None
+    write: int = 1
+    twice: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.tool}-{self.write}{'-again' if self.twice else ''}"
+
+
+EDIT = {"change_id": samples.CHANGE, "file": "notes.md", "old_text": "old", "new_text": "new"}
+HOME = f"agentd/changes/{samples.CHANGE}"
+CALLS = [
+    Call("create_clarifications", samples.CLARIFICATIONS, f"{HOME}/clarifications.md", clarifications.parse),
+    Call("create_proposal", samples.PROPOSAL, f"{HOME}/proposal.md", proposal.parse),
+    Call("create_proposal", samples.PROPOSAL, f"{HOME}/proposal.md", proposal.parse, twice=True),
+    Call("create_spec", samples.SPEC, f"{HOME}/specs/auth-flow.md", spec.parse),
+    Call("create_spec", samples.SPEC, f"{HOME}/specs/auth-flow.md", spec.parse, twice=True),
+    Call("create_tasks", samples.TASKS, f"{HOME}/tasks.md", tasks.parse),
+    Call("append_review", samples.APPEND, f"{HOME}/proposal.md", proposal.parse),
+    Call("append_review", samples.APPEND, f"{HOME}/CHALLENGE.md", write=2),
+    Call("create_review", samples.CREATE_REVIEW, f"{HOME}/REVIEW.md"),
+    Call("edit_file", EDIT, f"{HOME}/notes.md"),
+    Call("write_knowledge", samples.KNOWLEDGE, "agentd/knowledge/01-auth/oauth.md"),
+    Call("write_main_spec", samples.MAIN_SPEC, "agentd/specs/auth-flow.md"),
+]
+
+
+def visible(image: dict[str, bytes]) -> dict[str, bytes]:
+    """Without the temporary files that a killed write leaves for the next command to sweep away."""
+    return {path: data for path, data in image.items() if not Path(path).name.startswith(".")}
+
+
+@pytest.mark.parametrize("moment", ["before", "torn", "after"])
+@pytest.mark.parametrize("call", CALLS, ids=str)
+def test_a_kill_leaves_the_old_document_or_the_new_one(bench: Bench, call: Call, moment: str) -> None:
+    bench.write("notes.md", "# Notes\n\nold\n")
+    if call.tool == "append_review":
+        assert not bench.call_tool("create_proposal", samples.PROPOSAL).is_error
+    if call.twice:
+        assert not bench.call_tool(call.tool, call.arguments).is_error
+    bench.begin("propose", (call.tool,))
+    before = visible(bench.image())
+    with bench.raw(crash=f"document:{call.write}:{moment}") as raw:
+        raw.send(
+            {
+                "jsonrpc": "2.0",
+                "id": 9,
+                "method": "tools/call",
+                "params": {"name": call.tool, "arguments": call.arguments},
+            }
+        )
+        assert raw.died() == -9
+    after = visible(bench.image())
+    path = bench.root / call.path
+    if moment == "after":
+        assert after[str(path)] != before.get(str(path))
+        if call.parse:
+            call.parse(path.read_text(encoding="utf-8"), path.name)
+    elif call.write == 1:
+        assert after == before
+    else:
+        assert after.get(str(path)) == before.get(str(path))
+    with bench.raw() as raw:
+        again = raw.call(call.tool, call.arguments)
+        assert not again.get("isError") or (call.tool, moment) == ("edit_file", "after"), again
+    if call.tool == "append_review":
+        assert len(proposal.reviews(bench.text("proposal.md"))) == 1
+    assert path.read_text(encoding="utf-8").endswith("\n")
