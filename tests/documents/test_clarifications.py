@@ -155,7 +155,6 @@ def test_a_document_that_cannot_be_understood_is_refused_with_file_and_line() ->
         clarifications.parse(WRITTEN.replace("- **Answer**: A day\n", ""), "x/clarifications.md")
 
 
-@pytest.mark.requirement(94)
 @pytest.mark.parametrize(
     ("document", "words"),
     [

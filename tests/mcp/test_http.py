@@ -50,12 +50,12 @@ def web(bench: Bench) -> Iterator[Web]:
         [*bench.argv(), "--http", "--json"], cwd=bench.root, env=bench.env(), stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
-        lines = []
-        while not lines or lines[-1] != "}\n":
+        lines = [process.stdout.readline()]
+        while lines[-1] not in ("}\n", ""):
             lines.append(process.stdout.readline())
-        said = json.loads("".join(lines))
+        told = json.loads("".join(lines))
         try:
-            yield Web(said["url"], said["token"])
+            yield Web(told["url"], told["token"])
         finally:
             process.terminate()
             process.wait(timeout=30)

@@ -66,7 +66,7 @@ def test_nonsense_on_the_wire_does_not_end_the_server(bench: Bench) -> None:
         ):
             raw.line(line)
         raw.send({"jsonrpc": "2.0", "id": "last", "method": "nobody/knows"})
-        answers = []
+        answers: list[dict[str, Any]] = []
         while not answers or answers[-1].get("id") != "last":
             answers.append(raw.receive())
         assert answers[-1]["error"]["code"] == -32601

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentd import yamltext
+from agentd.app import base
 from agentd.engine.waves import Item
 from agentd.errors import AgentdError, Corrupt
 from agentd.evidence.tests import run_tests
@@ -59,6 +60,7 @@ def archive(work: "Work") -> Outcome:
         return Outcome("done", "the folder had moved already")
     if target.exists():
         raise AgentdError(f"{target} is in the way.", f"mv {target} {target}.old")
+    refuse_conflicts(work, library)
     durable.sweep(library)
     for source in sorted((folder / "specs").rglob("*.md")):
         copy = library / source.relative_to(folder / "specs")
@@ -68,6 +70,23 @@ def archive(work: "Work") -> Outcome:
     durable.move(folder, target, "document")
     work.store.move(target)
     return Outcome("done", f"moved to {work.project.relative(target)}")
+
+
+def refuse_conflicts(work: "Work", library: Path) -> None:
+    """A spec that somebody else changed since this change began is shown, never overwritten."""
+    known = base.read(work.store.folder)
+    for source in sorted((work.store.folder / "specs").rglob("*.md")):
+        name = source.relative_to(work.store.folder / "specs").as_posix()
+        theirs = library / name
+        was = known.text(name) if known and known.knows(name) else None
+        if theirs.exists() and theirs.read_bytes() not in (
+            source.read_bytes(),
+            (was or "").encode(errors="surrogateescape"),
+        ):
+            raise AgentdError(
+                f"{theirs} was changed since {work.state.run.name} began; archiving would overwrite that.",
+                f"diff {theirs} {source}   # bring both into {source}, then: cp {source} {theirs}",
+            )
 
 
 def tasks(work: "Work") -> Sequence[Item]:

@@ -1,13 +1,15 @@
 """Decisions: on disk as pending before anyone is asked, answered once, void if what was shown has changed since."""
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentd import yamltext
 from agentd.app.project import Project
 from agentd.app.questions import options, question
-from agentd.errors import BadAnswer, Corrupt
+from agentd.errors import BadAnswer, Corrupt, UsageError
 from agentd.model.decision import Answer, Decision
 from agentd.model.run import Outcome, Run
 from agentd.model.workflow import Step, is_check
@@ -137,3 +139,20 @@ def shown(work: "Work", step: Step) -> dict[str, str]:
                 key = path.relative_to(work.store.folder).as_posix()
                 found[key] = "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest()
     return found
+
+
+def from_file(path: Path) -> Callable[[Decision], Answer | None]:
+    """Answers by decision id or by the name of the step that asks; each is used once, a list one after the other."""
+    try:
+        data = yamltext.parse_bytes(path.read_bytes(), str(path)).data
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}.", f"printf 'steer: [fix]\\n' > {path}") from None
+    except Corrupt as error:
+        raise UsageError(error.message, error.fix) from None
+    left = {key: list(said) if isinstance(said, list) else [said] for key, said in data.items()}
+
+    def ask(decision: Decision) -> Answer | None:
+        key = next((key for key in (decision.id, decision.name) if left.get(key)), None)
+        return Answer(decision.id, str(left[key].pop(0)), by=path.name) if key else None
+
+    return ask

@@ -1,6 +1,7 @@
 """What a face can look at: runs, their reports, their diaries. Nothing here changes anything, and its imports are light."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,6 @@ from agentd.app.project import Project
 from agentd.app.report import Report, report
 from agentd.errors import AgentdError
 from agentd.state import journal, lock
-from agentd.state.layout import Place
 
 
 def status(project: Project, name: str) -> Report:
@@ -16,13 +16,21 @@ def status(project: Project, name: str) -> Report:
     return report(project, place, project.store(place).load())
 
 
-def overview(project: Project, archived: bool = False) -> Iterator[Report | tuple[Place, AgentdError]]:
+@dataclass(frozen=True)
+class Unreadable:
+    """A run that cannot be read, and why."""
+
+    name: str
+    error: AgentdError
+
+
+def overview(project: Project, archived: bool = False) -> Iterator[Report | Unreadable]:
     """Every run; one that cannot be read is listed with its error and hides none of the others."""
     for place in project.places() if archived else project.active_places():
         try:
             yield report(project, place, project.store(place).peek())
         except AgentdError as error:
-            yield place, error
+            yield Unreadable(f"{place.family or 'run'}/{place.name}", error)
 
 
 def log(project: Project, name: str, last: int = 0) -> tuple[Path, list[dict[str, Any]]]:
@@ -39,3 +47,10 @@ def log(project: Project, name: str, last: int = 0) -> tuple[Path, list[dict[str
 def holder(project: Project, name: str) -> dict[str, Any] | None:
     """Who works on a run now."""
     return lock.holder(project.find(name).folder)
+
+
+def diagram(project: Project, name: str) -> str:
+    """A workflow drawn, as Mermaid."""
+    from agentd.workflows.diagram import draw
+
+    return draw(project.workflow(name))

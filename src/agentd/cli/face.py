@@ -12,11 +12,11 @@ from typing import Any, TextIO, TypeVar
 
 import click
 
-from agentd import yamltext
+from agentd.app import asking
 from agentd.app.project import Project, open_project
 from agentd.app.report import Report
 from agentd.cli.ending import print_json
-from agentd.errors import Corrupt, Interrupted, UsageError
+from agentd.errors import Interrupted
 from agentd.model.decision import Answer, Decision
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -37,7 +37,7 @@ def project_for(as_json: bool, answers: str | None = None) -> Project:
     """The project around the working folder, with someone to ask and somewhere to tell."""
     say = (lambda _: None) if as_json else tell
     if answers:
-        ask = from_file(Path(answers))
+        ask = asking.from_file(Path(answers))
     elif not as_json and is_terminal(sys.stdin) and is_terminal(sys.stdout):
         ask = at_the_terminal
     else:
@@ -87,23 +87,6 @@ def at_the_terminal(decision: Decision) -> Answer | None:
     choices = [questionary.Choice(option.label or option.value, option.value) for option in decision.options]
     value = questionary.select(decision.question, choices).ask()
     return Answer(decision.id, value) if value else None
-
-
-def from_file(path: Path) -> Callable[[Decision], Answer | None]:
-    """Answers by decision id or by the name of the step that asks; each is used once, a list one after the other."""
-    try:
-        data = yamltext.parse_bytes(path.read_bytes(), str(path)).data
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}.", f"printf 'steer: [fix]\\n' > {path}") from None
-    except Corrupt as error:
-        raise UsageError(error.message, error.fix) from None
-    left = {key: list(said) if isinstance(said, list) else [said] for key, said in data.items()}
-
-    def ask(decision: Decision) -> Answer | None:
-        key = next((key for key in (decision.id, decision.name) if left.get(key)), None)
-        return Answer(decision.id, str(left[key].pop(0)), by=path.name) if key else None
-
-    return ask
 
 
 def show(report: Report, as_json: bool) -> int:

@@ -6,11 +6,10 @@ from typing import Any
 import click
 
 from agentd.app import looking
+from agentd.app.looking import Unreadable
 from agentd.app.report import Report
 from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, project_for
-from agentd.errors import AgentdError
-from agentd.state.layout import Place
 
 
 @click.command()
@@ -28,7 +27,7 @@ def command(everything: bool, as_json: bool) -> int:
     return 0
 
 
-def rows(entries: Iterable[Report | tuple[Place, AgentdError]]) -> list[dict[str, Any]]:
+def rows(entries: Iterable[Report | Unreadable]) -> list[dict[str, Any]]:
     """One row a run, as `list` and `status` show it; a run that cannot be read has its error as a note."""
     found = []
     for entry in entries:
@@ -44,7 +43,6 @@ def rows(entries: Iterable[Report | tuple[Place, AgentdError]]) -> list[dict[str
                 }
             )
         else:
-            place, error = entry
-            name = f"{place.family or 'run'}/{place.name}"
-            found.append({"run": name, "phase": "?", "doing": "unreadable", "note": error.message, "next": error.fix})
+            note, fix = entry.error.message, entry.error.fix
+            found.append({"run": entry.name, "phase": "?", "doing": "unreadable", "note": note, "next": fix})
     return found

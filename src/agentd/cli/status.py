@@ -23,7 +23,7 @@ def command(run: str, as_json: bool) -> int:
     reports = [entry for entry in found if isinstance(entry, Report) and entry.doing != "finished"]
     broken = [entry for entry in found if not isinstance(entry, Report)]
     latest = max(reports, key=lambda report: (bool(report.decisions), report.updated_at), default=None)
-    follow = broken[0][1].fix if broken else latest.next if latest else FIRST
+    follow = broken[0].error.fix if broken else latest.next if latest else FIRST
     code = 1 if broken else 0
     if as_json:
         print_json({"ok": not broken, "runs": rows([*reports, *broken]), "next": follow, "exit": code})

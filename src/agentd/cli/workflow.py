@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
+from agentd.app import looking
 from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, project_for
 from agentd.model.workflow import Edge, Workflow
-from agentd.workflows.diagram import draw
 
 
 @click.group()
@@ -41,11 +41,12 @@ def list_(as_json: bool) -> int:
 @json_option
 def show(name: str, diagram: bool, as_json: bool) -> int:
     """The table of workflow NAME, or its diagram."""
-    table = project_for(as_json).workflow(name)
+    project = project_for(as_json)
+    table, drawing = project.workflow(name), looking.diagram(project, name)
     if as_json:
-        print_json({"ok": True, **to_data(table), "diagram": draw(table), "exit": 0})
+        print_json({"ok": True, **to_data(table), "diagram": drawing, "exit": 0})
     else:
-        click.echo(draw(table) if diagram else text(table), nl=False)
+        click.echo(drawing if diagram else text(table), nl=False)
     return 0
 
 

@@ -65,9 +65,8 @@ def bound(reading: Reading) -> str:
     specs = [[spec.id, *spec.depends] for spec in seen.specs]
     head |= {"impact": [seen.scope, seen.affected_files, seen.new_files], "affected_specs": specs}
     lines, fenced = list(page.view.lines), page.view.fenced
-    for heading in page.headings.values():
-        if heading.level != 2:
-            lines[heading.line - page.view.first] = f"## {heading.title}"
+    for name, heading in page.headings.items():
+        lines[heading.line - page.view.first] = f"## {SECTIONS[name]}"
     lines = [line if number in fenced else line.rstrip(" \t") for number, line in enumerate(lines, page.view.first)]
     return "\n".join([_as_json(head), *filter(None, lines)])
 

@@ -14,7 +14,7 @@ class Affected(Part):
     """A spec the change touches, and the specs that must come before it."""
 
     id: SpecId
-    depends: Annotated[list[SpecId], Field(max_length=100)] = []
+    depends: Annotated[tuple[SpecId, ...], Field(max_length=100)] = ()
 
 
 class Reach(Part):
@@ -23,8 +23,8 @@ class Reach(Part):
     scope: Scope
     affected_files: Annotated[int, Field(ge=1, le=1_000_000)]
     new_files: Count = 0
-    affected_specs: Annotated[list[SpecId | Affected], Field(max_length=500)] = []
-    affected_code: Annotated[list[Line], Field(max_length=1000)] = []
+    affected_specs: Annotated[tuple[SpecId | Affected, ...], Field(max_length=500)] = ()
+    affected_code: Annotated[tuple[Line, ...], Field(max_length=1000)] = ()
     breaking_changes: Text | None = None
 
 
@@ -38,7 +38,7 @@ def create_proposal(
 ) -> writing.Written:
     """Write proposal.md. One that is there is replaced, but for the reviews in it: they stay as they are."""
     specs = (
-        AffectedSpec(one) if isinstance(one, str) else AffectedSpec(one.id, tuple(one.depends))
+        AffectedSpec(one) if isinstance(one, str) else AffectedSpec(one.id, one.depends)
         for one in impact.affected_specs
     )
     reach = Impact(
@@ -46,7 +46,7 @@ def create_proposal(
         affected_files=impact.affected_files,
         new_files=impact.new_files,
         affected_specs=tuple(specs),
-        affected_code=tuple(impact.affected_code),
+        affected_code=impact.affected_code,
         breaking_changes=impact.breaking_changes,
     )
     return writing.write_proposal(desk, Proposal(change_id, summary, why, tuple(what_changes), reach))

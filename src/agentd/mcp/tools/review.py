@@ -7,7 +7,11 @@ from pydantic import Field
 from agentd.app import reviewing
 from agentd.app.desk import Desk
 from agentd.app.writing import Written
-from agentd.mcp.tools.words import ChangeId, Count, Line, Name, Part, Text
+from agentd.mcp.tools.words import ChangeId, Count, Line, Part, Text
+from agentd.model.finding import Severity
+from agentd.model.verdict import CodeReview, CodeVerdict, Issue, SecurityStatus, TestResults, TestStatus
+
+SEVERITY: dict[str, Severity] = {"HIGH": "High", "MEDIUM": "Medium", "LOW": "Low"}
 
 
 class Found(Part):
@@ -16,7 +20,7 @@ class Found(Part):
     severity: Literal["HIGH", "MEDIUM", "LOW"]
     title: Line
     description: Text
-    file_path: Name | None = None
+    file_path: Line | None = None
     line_number: Annotated[int | None, Field(ge=1, le=10_000_000)] = None
     recommendation: Text | None = None
 
@@ -24,7 +28,7 @@ class Found(Part):
 class Tested(Part):
     """What the tests gave."""
 
-    status: Literal["PASS", "FAIL", "PARTIAL", "UNKNOWN"]
+    status: TestStatus
     total: Count = 0
     passed: Count = 0
     failed: Count = 0
@@ -35,11 +39,32 @@ def create_review(
     desk: Desk,
     change_id: ChangeId,
     iteration: Annotated[int, Field(ge=0, le=10_000)],
-    verdict: Literal["APPROVED", "NEEDS_CHANGES", "MAJOR_ISSUES"],
+    verdict: CodeVerdict,
     issues: Annotated[list[Found], Field(max_length=1000)],
     test_results: Tested | None = None,
-    security_status: Literal["CLEAN", "WARNINGS", "VULNERABILITIES", "NOT_RUN"] | None = None,
+    security_status: SecurityStatus | None = None,
     next_steps: Text | None = None,
 ) -> Written:
     """Write REVIEW.md: your verdict on the implementation, with every issue. Replaces what is there."""
-    raise NotImplementedError
+    found = tuple(
+        Issue(
+            severity=SEVERITY[one.severity],
+            title=one.title,
+            description=one.description,
+            suggestion=one.recommendation or "",
+            file_path=one.file_path or "",
+            line_number=one.line_number,
+        )
+        for one in issues
+    )
+    tests = TestResults(**test_results.model_dump()) if test_results else None
+    review = CodeReview(
+        change_id=change_id,
+        verdict=verdict,
+        issues=found,
+        tests=tests,
+        security=security_status,
+        next_steps=next_steps or "",
+        iteration=iteration,
+    )
+    return reviewing.write_review(desk, review)

@@ -38,7 +38,7 @@ class Planned(Part):
     file: Touched
     spec_ref: SpecRef
     description: Text
-    depends: Annotated[list[TaskId], Field(max_length=500)] = []
+    depends: Annotated[tuple[TaskId, ...], Field(max_length=500)] = ()
 
 
 def create_tasks(
@@ -54,7 +54,7 @@ def create_tasks(
             action=one.file.action,
             spec_ref=one.spec_ref,
             description=one.description,
-            depends=tuple(one.depends),
+            depends=one.depends,
         )
         for one in tasks
     )

@@ -17,12 +17,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from threading import Event
-from typing import IO, TYPE_CHECKING, Literal
+from typing import IO, Literal
 
 from agentd.errors import AgentdError, NotFound
-
-if TYPE_CHECKING:  # psutil takes 20 ms to import, and most commands start nothing
-    from psutil import Process
+from agentd.process.tree import INSIST, TICK, end, environment_holds, session
 
 Ending = Literal["exit", "timeout", "silence", "stopped"]
 
@@ -31,9 +29,7 @@ MAX_LINE = 8 << 20
 KEPT_LINES = 1000
 KEPT_BYTES = 8 << 20
 CHUNK = 1 << 16
-TICK = 0.05
 LINGER = 0.5
-INSIST = 5.0
 
 
 @dataclass(frozen=True)
@@ -75,7 +71,7 @@ def run(
     program: _Program | None = None
 
     def belongs(pid: int) -> bool:
-        return _environment_holds(pid, needle) or (program is not None and program.leads(pid))
+        return environment_holds(pid, needle) or (program is not None and program.leads(pid))
 
     try:
         try:
@@ -83,14 +79,14 @@ def run(
         except (OSError, ValueError) as trouble:
             raise AgentdError(f"The program {argv[0]} could not be started: {trouble}.", "ulimit -a") from trouble
         ended = _watch(program, started + timeout, silence, stop)
-        _end(belongs, grace, program.pump)
+        end(belongs, grace, program.pump)
         program.drain()
     except BaseException:
         if program is None:
             time.sleep(2 * TICK)  # interrupted between fork and exec: the child does not carry the mark yet
         else:
             program.output.on_line = None
-        _end(belongs, grace, program.pump if program else time.sleep)
+        end(belongs, grace, program.pump if program else time.sleep)
         raise
     finally:
         if program is not None:
@@ -105,7 +101,7 @@ def end_leftovers(name: str, value: str, grace: float = 2.0) -> list[int]:
     This process and its ancestors are spared.
     """
     needle = os.fsencode(f"\0{name}={value}\0")
-    ended = _end(lambda pid: _environment_holds(pid, needle), grace, time.sleep)
+    ended = end(lambda pid: environment_holds(pid, needle), grace, time.sleep)
     return sorted(process.pid for process in ended)
 
 
@@ -210,7 +206,7 @@ class _Program:
 
     def leads(self, pid: int) -> bool:
         """Whether that process is in the program's session; the program itself counts only while it lives."""
-        return _session(pid) == self._popen.pid and not (pid == self._popen.pid and self.over())
+        return session(pid) == self._popen.pid and not (pid == self._popen.pid and self.over())
 
     def over(self) -> bool:
         """Leaves the program unreaped where the system can, so that its pid and session stay its own to the end."""
@@ -297,95 +293,3 @@ def _watch(program: _Program, deadline: float, silence: float | None, stop: Even
     while program.printing() and time.monotonic() < linger:
         program.pump(TICK / 10)
     return "exit"
-
-
-def _end(belongs: Callable[[int], bool], grace: float, wait: Callable[[float], object]) -> "set[Process]":
-    """TERM, grace, KILL for all processes that belong; those that appear meanwhile too. A second interrupt, while
-    this waits, only ends the grace."""
-    ended: set[Process] = set()
-    try:
-        ended |= _living(belongs)
-        _send(ended, signal.SIGTERM)
-        _await_end(ended, grace, wait)
-    finally:
-        insist = time.monotonic() + INSIST
-        while (left := {*filter(_alive, ended)} | _living(belongs)) and time.monotonic() < insist:
-            ended |= left
-            _send(left, signal.SIGKILL)
-            _await_end(left, 10 * TICK, wait)
-    return ended
-
-
-def _await_end(processes: "set[Process]", seconds: float, wait: Callable[[float], object]) -> None:
-    deadline = time.monotonic() + seconds
-    while any(map(_alive, processes)) and time.monotonic() < deadline:
-        wait(TICK / 10)
-
-
-def _send(processes: "set[Process]", number: signal.Signals) -> None:
-    if processes:
-        import psutil
-    for process in processes:
-        with suppress(psutil.Error):
-            process.send_signal(number)
-
-
-def _alive(process: "Process") -> bool:
-    import psutil
-
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.Error:
-        return False
-
-
-def _living(belongs: Callable[[int], bool]) -> "set[Process]":
-    """The processes that belong, with their descendants; never this process or an ancestor of it."""
-    pids = {pid for pid in _pids() if belongs(pid)}
-    if not pids:
-        return set()
-    import psutil
-
-    spared = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
-    found: set[Process] = set()
-    for pid in pids - spared:
-        with suppress(psutil.Error):
-            process = psutil.Process(pid)
-            if not belongs(pid):  # asked again now that pid and start time are fixed: the pid may have a new owner
-                continue
-            found.add(process)
-            if process.ppid() not in pids:
-                found.update(process.children(recursive=True))
-    return {process for process in found if process.pid not in spared and _alive(process)}
-
-
-def _pids() -> list[int]:
-    if sys.platform == "linux":
-        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
-    import psutil
-
-    return psutil.pids()
-
-
-def _environment_holds(pid: int, needle: bytes) -> bool:
-    """Whether the environment a process was started with, as `\\0NAME=value\\0NAME=value\\0`, contains the needle."""
-    if sys.platform == "linux":
-        try:
-            with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:
-                return needle in b"\0" + file.read() + b"\0"
-        except OSError:
-            return False
-    import psutil
-
-    try:
-        pairs = psutil.Process(pid).environ().items()
-    except (psutil.Error, OSError):
-        return False
-    return needle in os.fsencode("".join(f"\0{name}={value}" for name, value in pairs) + "\0")
-
-
-def _session(pid: int) -> int:
-    try:
-        return os.getsid(pid)
-    except OSError:
-        return -1
