@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,8 +14,8 @@ from typing import Any
 
 import yaml
 
-from agentd.app.demo import CHANGE, IDEA, make_repository
 from agentd import yamltext
+from agentd.app.demo import CHANGE, IDEA, make_repository
 
 AGENTD = (sys.executable, "-m", "agentd")
 
@@ -107,7 +108,9 @@ class Sandbox:
 
 
 def make_sandbox(folder: Path) -> Sandbox:
-    return Sandbox(make_repository(folder / "repo"))
+    root = make_repository(folder / "repo")
+    shutil.copy(Path(__file__).with_name("script.yaml"), root / "agentd" / "demo.yaml")
+    return Sandbox(root)
 
 
 def wait_until(true: Callable[[], object], seconds: float = 30.0) -> None:

@@ -113,7 +113,7 @@ def wide(folder: Path) -> Sandbox:
     sandbox = make_sandbox(folder)
     sandbox.own_workflow("batch", BATCH)
     sandbox.own_workflow("piece", PIECE)
-    (sandbox.root / ANSWERS).write_text("UD-b-1: good\nsure: ship\n")
+    (sandbox.root / ANSWERS).write_text("UD-b-1: [good, good]\nsure: ship\n")
     sandbox.script(
         split={"documents": {"tasks.yaml": TASKS}},
         make={**PIECES, "outcome": "done"},

@@ -208,6 +208,11 @@ def test_metadata_may_stand_after_the_description() -> None:
     assert value(moved) == value(WRITTEN)
 
 
+def test_metadata_may_stand_after_a_comment_or_between_the_words() -> None:
+    commented = WRITTEN.replace("```yaml\nid: R1", "<!-- see R2 -->\n\n```yaml\nid: R1")
+    assert value(commented).requirements[0].priority == "high"
+
+
 def test_a_yaml_block_that_is_no_metadata_is_part_of_the_description() -> None:
     block = "```yaml\nserver: x\nid: 5\n```"
     text = WRITTEN.replace("Codes end after 5 minutes.", block)

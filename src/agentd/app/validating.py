@@ -1,9 +1,6 @@
 """Whether the documents of changes and of the spec library hold together. No agent is called, and only `fix` writes."""
 
-import gc
 import os
-import signal
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +11,7 @@ from typing import Any
 from agentd.app import base
 from agentd.app.examining import DOCUMENTS, Examined, claims_of, examine_change, examine_specs
 from agentd.app.project import Project
+from agentd.app.sharing import share
 from agentd.app.shelf import Shelf
 from agentd.checks.claims import Stake, contested, no_requirement_is_claimed_twice
 from agentd.documents import spec
@@ -105,7 +103,9 @@ def validate_all(project: Project, fix: bool = False, processes: int = 1) -> Val
     parts: list[Part] = [*homes]
     parts += [listed[start : start + _AT_ONCE] for start in range(0, len(listed), _AT_ONCE)]
     several = processes if len(homes) + len(listed) >= MANY else 1
-    examined = _examine_all(parts, shelf.root, rules, several)
+    batches = [parts[start : start + _AT_ONCE] for start in range(0, len(parts), _AT_ONCE)]
+    shared = share(partial(_examine, shelf.root, rules), batches, several)
+    examined = [found for batch in shared for found in batch]
     stakes = [_stake(found) for found in examined if found.claims]
     return _validation("", examined, stakes, rules, shelf, tuple(fixed), tuple(held))
 
@@ -134,29 +134,6 @@ def active_changes(root: str) -> Iterator[str]:
 
 def _is_change(folder: str) -> bool:
     return any(os.path.lexists(f"{folder}/{name}") for name in ("STATE.yaml", "proposal.md", "specs", "tasks.md"))
-
-
-def _examine_all(parts: Sequence[Part], root: str, rules: Rules, processes: int) -> list[Examined]:
-    batches = [parts[start : start + _AT_ONCE] for start in range(0, len(parts), _AT_ONCE)]
-    examine = partial(_examine, root, rules)
-    if processes < 2:
-        return [found for batch in batches for found in examine(batch)]
-    import multiprocessing
-    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
-
-    context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-    try:
-        with ProcessPoolExecutor(processes, context, _begin) as pool:
-            return [found for batch in pool.map(examine, batches) for found in batch]
-    except BrokenProcessPool:  # one was killed; alone it is slower and gets there
-        return [found for batch in batches for found in examine(batch)]
-
-
-def _begin() -> None:
-    """A process that only examines: it lives too briefly to collect garbage, and leaves signals to the one that waits."""
-    gc.disable()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _examine(root: str, rules: Rules, parts: Sequence[Part]) -> list[Examined]:

@@ -45,6 +45,7 @@ def serve(folder: Path, call: str, port: int, token: str, say: Callable[[str], N
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((HOST, port))
+            listener.listen()
         except OSError as error:
             raise AgentdError(f"Port {port} cannot be used: {error.strerror}.", "agentd mcp --http --port 0") from None
         port = listener.getsockname()[1]

@@ -121,8 +121,9 @@ def _with_steps(text: str, rules: Rules) -> str:
     _, sheet, found = _take_apart(text, rules)
     for part in reversed([part for part in found if part.kind == "scenario"]):
         there = steps.read(sheet, part.line + 1, part.end, rules)
-        lines = [number for number, line in enumerate(sheet.lines, sheet.first) if line.strip()]
-        last = max(number for number in lines if part.line <= number <= part.end)
+        last = part.end
+        while not sheet.lines[last - sheet.first].strip():
+            last -= 1
         if not there.then:
             text = _add_step(text, "then", there.lines, last, part.line, rules)
         if not there.when:

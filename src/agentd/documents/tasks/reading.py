@@ -56,7 +56,7 @@ def read(text: str, rules: Rules = RULES) -> tuple[Tasks, tuple[Finding, ...]]:
             continue
         if name:
             lines[name] = item.line, found.lines.get("depends_on", item.line)
-            depends[name] = tuple(map(page.items.name, found.depends))
+            depends[name] = task.depends if task else tuple(map(page.items.name, found.depends))
         if task:
             tasks.append(task)
     findings += _tangles(depends, lines)
