@@ -20,7 +20,11 @@ def test_results_come_in_the_order_of_the_parts(many: int, processes: int) -> No
 
 
 def test_results_larger_than_a_pipe_come_back() -> None:
-    assert share(lambda part: part * 3_000_000, ["a", "b", "c"], 3) == ["a" * 3_000_000, "b" * 3_000_000, "c" * 3_000_000]
+    assert share(lambda part: part * 3_000_000, ["a", "b", "c"], 3) == [
+        "a" * 3_000_000,
+        "b" * 3_000_000,
+        "c" * 3_000_000,
+    ]
 
 
 def test_what_a_killed_process_did_not_give_back_is_done_by_the_one_that_waits() -> None:

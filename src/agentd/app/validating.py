@@ -22,7 +22,7 @@ from agentd.state import durable, layout, lock, reading
 
 ACTIVE = layout.HOMES["change"][0]
 MANY = 200  # folders and specs from which on more processes are worth their start
-_AT_ONCE = 20
+_AT_ONCE = 5
 Part = str | list[tuple[str, str]]  # the folder of a change, or specs of the library
 
 
@@ -103,9 +103,7 @@ def validate_all(project: Project, fix: bool = False, processes: int = 1) -> Val
     parts: list[Part] = [*homes]
     parts += [listed[start : start + _AT_ONCE] for start in range(0, len(listed), _AT_ONCE)]
     several = processes if len(homes) + len(listed) >= MANY else 1
-    batches = [parts[start : start + _AT_ONCE] for start in range(0, len(parts), _AT_ONCE)]
-    shared = share(partial(_examine, shelf.root, rules), batches, several)
-    examined = [found for batch in shared for found in batch]
+    examined = share(partial(_examine, rules=rules, shelf=shelf), parts, several)
     stakes = [_stake(found) for found in examined if found.claims]
     return _validation("", examined, stakes, rules, shelf, tuple(fixed), tuple(held))
 
@@ -136,12 +134,8 @@ def _is_change(folder: str) -> bool:
     return any(os.path.lexists(f"{folder}/{name}") for name in ("STATE.yaml", "proposal.md", "specs", "tasks.md"))
 
 
-def _examine(root: str, rules: Rules, parts: Sequence[Part]) -> list[Examined]:
-    shelf = Shelf(root)
-    return [
-        examine_change(part, rules, shelf) if isinstance(part, str) else examine_specs(part, rules, shelf)
-        for part in parts
-    ]
+def _examine(part: Part, rules: Rules, shelf: Shelf) -> Examined:
+    return examine_change(part, rules, shelf) if isinstance(part, str) else examine_specs(part, rules, shelf)
 
 
 def _stake(found: Examined) -> Stake:
