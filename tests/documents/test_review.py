@@ -202,6 +202,10 @@ def test_a_status_that_is_not_known_is_told_with_its_line() -> None:
     assert [(finding.rule, finding.line) for finding in findings] == [("invalid_review", 2), ("invalid_review", 5)]
 
 
+def test_a_file_that_ends_with_its_front_matter_is_told_on_its_last_line() -> None:
+    assert [finding.line for finding in review.read("---\nchange_id: x\n---")[1]] == [3]
+
+
 def test_front_matter_that_is_broken_is_told() -> None:
     _, findings = review.read("---\nfiles: [\n---\n## Verdict\nAPPROVED\n")
     assert [finding.rule for finding in findings] == ["invalid_frontmatter"]

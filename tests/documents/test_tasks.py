@@ -176,6 +176,7 @@ def test_a_block_that_does_not_parse_is_told(text: str, line: int, words: str) -
         (f"{HEAD}## 1. Data Layer\n- [ ] no number\n" + one()[len(HEAD) :], 7, "'no number' has no id"),
         (f"{HEAD}## 1. Data Layer\n- [?] 1.1 x\n  File: a\n  Spec: a:R1\n", 7, "the status '?'"),
         (f"{HEAD}\nNothing.\n", 6, "there is no task"),
+        (HEAD.rstrip(), 5, "there is no task"),
         (one() + "\n~~~\n### Task 1.2: hidden\n", 15, "never ends"),
     ],
 )

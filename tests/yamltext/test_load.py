@@ -61,3 +61,9 @@ def test_plain_blocks_mean_the_same_both_ways_or_are_refused_both_ways(lines: li
             load(text)
     else:
         assert load(text) == careful
+
+
+@pytest.mark.parametrize("opening", ["[", "{", "- ", "a: {"])
+def test_a_text_nested_without_end_is_refused_and_not_followed(opening: str) -> None:
+    with pytest.raises(Corrupt):
+        load("a: " + opening * 100_000)

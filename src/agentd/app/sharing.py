@@ -26,7 +26,7 @@ def share(function: Callable[[Part], Done], parts: Sequence[Part], processes: in
     try:
         done = [[function(part) for part in shares[0]]]
         for (_, pipe), mine in zip(children, shares[1:], strict=True):
-            given = _given(pipe)
+            given: list[Done] | None = _given(pipe)
             done.append([function(part) for part in mine] if given is None else given)
     finally:
         if collecting:

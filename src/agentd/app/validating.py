@@ -2,23 +2,22 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from agentd.app import base
-from agentd.app.examining import DOCUMENTS, Examined, claims_of, examine_change, examine_specs
+from agentd.app.examining import Examined, claims_of, examine_change, examine_specs
+from agentd.app.fixing import fix_change, fix_library
 from agentd.app.project import Project
 from agentd.app.sharing import share
 from agentd.app.shelf import Shelf
 from agentd.checks.claims import Stake, contested, no_requirement_is_claimed_twice
-from agentd.documents import spec
 from agentd.errors import ChangeNotFound, Held
 from agentd.model.finding import SEVERITIES, Finding
 from agentd.model.rules import Rules
-from agentd.state import durable, layout, lock, reading
+from agentd.state import layout, reading
 
 ACTIVE = layout.HOMES["change"][0]
 MANY = 200  # folders and specs from which on more processes are worth their start
@@ -72,7 +71,7 @@ def validate_change(project: Project, name: str, fix: bool = False) -> Validatio
     """One change, wherever it stands. With `fix`, what needs no person to be put right is, under the run's lock."""
     home = find_change(project, name)
     rules, shelf = project.config.rules(), Shelf(str(project.root))
-    fixed = tuple(_fix_change(shelf.root, home, rules)) if fix else ()
+    fixed = tuple(fix_change(shelf.root, home, rules)) if fix else ()
     mine = examine_change(home, rules, shelf)
     stakes = [_stake(mine), *_rivals(mine, rules, shelf)] if home.startswith(ACTIVE) else []
     return _validation(home.rpartition("/")[2], [mine], stakes, rules, shelf, fixed)
@@ -81,7 +80,7 @@ def validate_change(project: Project, name: str, fix: bool = False) -> Validatio
 def validate_library(project: Project, fix: bool = False) -> Validation:
     """The specs in agentd/specs/."""
     rules, shelf = project.config.rules(), Shelf(str(project.root))
-    fixed = tuple(_fix(shelf.root, base.LIBRARY, reading.listing(f"{shelf.root}/{base.LIBRARY}"), rules)) if fix else ()
+    fixed = tuple(fix_library(shelf.root, rules)) if fix else ()
     listed = tuple(reading.listing(f"{shelf.root}/{base.LIBRARY}"))
     return _validation("specs", [examine_specs(listed, rules, shelf)], [], rules, shelf, fixed)
 
@@ -93,10 +92,10 @@ def validate_all(project: Project, fix: bool = False, processes: int = 1) -> Val
     fixed: list[str] = []
     held: list[str] = []
     if fix:
-        fixed += _fix(shelf.root, base.LIBRARY, reading.listing(f"{shelf.root}/{base.LIBRARY}"), rules)
+        fixed += fix_library(shelf.root, rules)
         for home in homes:
             try:
-                fixed += _fix_change(shelf.root, home, rules)
+                fixed += fix_change(shelf.root, home, rules)
             except Held as error:
                 held.append(error.message)
     listed = list(reading.listing(f"{shelf.root}/{base.LIBRARY}"))
@@ -177,27 +176,3 @@ def _validation(
         fixed,
         held,
     )
-
-
-def _fix_change(root: str, home: str, rules: Rules) -> list[str]:
-    folder = f"{root}/{home}"
-    with lock.acquire(Path(folder), "validate --fix"):
-        names = [(name, "") for name in DOCUMENTS]
-        return _fix(root, home, [*names, *reading.listing(folder, "specs")], rules)
-
-
-def _fix(root: str, home: str, names: Iterable[tuple[str, str]], rules: Rules) -> list[str]:
-    """Put right what can be without a person, and give the files that were."""
-    fixed = []
-    for name, problem in names:
-        page = None if problem else reading.page(f"{root}/{home}", name)
-        if page is None or page.problem:
-            continue
-        module = DOCUMENTS.get(name, spec)
-        text = module.tidy(page.text)
-        if module is spec:
-            text = spec.fill(text, rules)
-        if text != page.text:
-            durable.replace(Path(root, home, name), text.encode(), "document")
-            fixed.append(f"{home}/{page.name}")
-    return fixed

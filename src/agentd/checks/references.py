@@ -1,7 +1,6 @@
 """Whether what one document names is there in the others."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from difflib import get_close_matches
 
 from agentd.checks.claims import named
 from agentd.model.change import Proposal, Spec, Tasks
@@ -22,6 +21,8 @@ def every_spec_ref_leads_to_a_requirement(
             continue  # not a spec_ref at all, which reading the tasks has told
         known = requirements(spec)
         if known is None:
+            from difflib import get_close_matches
+
             near = get_close_matches(spec, specs, 1) or sorted(specs)[:1]
             yield Finding(
                 "unknown_spec",

@@ -73,7 +73,7 @@ def read(text: str, rules: Rules = RULES) -> tuple[Challenge, tuple[Finding, ...
     findings += judging.findings(found.problems, "CHALLENGE.md", _ISSUE_FIX, rules)
     if verdict == "NEEDS_REVISION" and not found.issues:
         what = "the verdict is NEEDS_REVISION and there are no issues"
-        line = next((start for start, _ in found.sections), plan.first)
+        line = next((start for start, _ in found.sections), judging.top(plan))
         fix = "write what has to be revised below the heading Issues"
         findings.append(Finding("missing_issues", what, line, rules.severity("missing_issues"), fix, "CHALLENGE.md"))
     return document, tuple(sorted(findings, key=lambda finding: finding.line))

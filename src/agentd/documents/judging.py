@@ -31,7 +31,7 @@ def judge(plan: Outline, found: Found, words: Mapping[str, Verdict]) -> tuple[Ve
     said = stated(_speaking(plan, found.sections), [word.lower() for word in words], plan.first)
     verdicts = {words.get(_meant(one)) for one in said}
     if not said:
-        heading = next((part.line for part in plan.sections if _TITLE.match(part.title)), plan.first)
+        heading = next((part.line for part in plan.sections if _TITLE.match(part.title)), top(plan))
         return None, [(heading, "there is no verdict")]
     if None in verdicts:
         odd = next(one for one in said if words.get(_meant(one)) is None)
@@ -40,6 +40,11 @@ def judge(plan: Outline, found: Found, words: Mapping[str, Verdict]) -> tuple[Ve
         other = next(one for one in said if words.get(_meant(one)) != words.get(_meant(said[0])))
         return None, [(other.line, f"'{other.said}' is another verdict than '{said[0].said}' on line {said[0].line}")]
     return verdicts.pop(), []
+
+
+def top(plan: Outline) -> int:
+    """The first line of a body, or the last of the front matter where there is no body."""
+    return plan.first if plan.lines else plan.first - 1
 
 
 def _meant(one: Stated) -> str:

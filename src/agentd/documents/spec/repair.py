@@ -119,32 +119,30 @@ def _numbered(number: int) -> str:
 def _with_steps(text: str, rules: Rules) -> str:
     """Each scenario with its WHEN and its THEN, from the last to the first so that lines stay where they are."""
     _, sheet, found = _take_apart(text, rules)
+    lines = split_ends(text)
     for part in reversed([part for part in found if part.kind == "scenario"]):
         there = steps.read(sheet, part.line + 1, part.end, rules)
         last = part.end
         while not sheet.lines[last - sheet.first].strip():
             last -= 1
-        if not there.then:
-            text = _add_step(text, "then", there.lines, last, part.line, rules)
-        if not there.when:
-            text = _add_step(text, "when", there.lines, there.lines.get("then", last + 1) - 1, part.line, rules)
-    return text
+        for step, after in (("then", last), ("when", there.lines.get("then", last + 1) - 1)):
+            if not getattr(there, step):
+                _add_step(lines, step, there.lines, after, after == part.line, rules)
+    return "".join(lines)
 
 
-def _add_step(text: str, step: str, there: Mapping[str, int], after: int, heading: int, rules: Rules) -> str:
+def _add_step(lines: list[str], step: str, there: Mapping[str, int], after: int, first: bool, rules: Rules) -> None:
     """A step at the end of its own line if that is there and empty, else on a line of its own."""
-    lines = split_ends(text)
-    newline = line_end(text)
     at = there.get(step, 0)
+    newline = line_end(lines[0])
     if at and list(there.values()).count(at) == 1:
         bare = lines[at - 1].rstrip("\r\n")
         lines[at - 1] = f"{bare.rstrip()} {EMPTY_STEP}{lines[at - 1][len(bare) :]}"
-        return "".join(lines)
-    if lines[after - 1 :] and not lines[after - 1].endswith(("\n", "\r")):
+        return
+    if not lines[after - 1].endswith(("\n", "\r")):
         lines[after - 1] += newline
     new = _step(step, rules) + newline
-    lines.insert(after, newline + new if after == heading else new)
-    return "".join(lines)
+    lines.insert(after, newline + new if first else new)
 
 
 def _step(step: str, rules: Rules) -> str:

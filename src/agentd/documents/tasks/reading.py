@@ -41,7 +41,14 @@ def read(text: str, rules: Rules = RULES) -> tuple[Tasks, tuple[Finding, ...]]:
     if page.plan.unclosed:
         findings.append(finding("invalid_task", _UNCLOSED, page.plan.unclosed, _CLOSE))
     elif not page.items.found:
-        findings.append(finding("invalid_task", "there is no task", page.plan.first, "write ### Task 1.1: title"))
+        findings.append(
+            finding(
+                "invalid_task",
+                "there is no task",
+                page.plan.first if page.plan.lines else page.plan.first - 1,
+                "write ### Task 1.1: title",
+            )
+        )
     tasks: list[Task] = []
     depends: dict[str, tuple[str, ...]] = {}
     lines: dict[str, tuple[int, int]] = {}
