@@ -26,7 +26,7 @@ def archived(tree: Tree, name: str, text: str, lock: str = "") -> Path:
 
 def names(tree: Tree, everything: bool = False) -> list[str]:
     found = overview(tree.project, archived=everything)
-    return [entry.name if isinstance(entry, Report) else f"{entry[0].name}?" for entry in found]
+    return [entry.name if isinstance(entry, Report) else f"{entry.name}?" for entry in found]
 
 
 def test_archived_changes_are_not_read_unless_they_are_asked_for(tree: Tree) -> None:
@@ -34,7 +34,7 @@ def test_archived_changes_are_not_read_unless_they_are_asked_for(tree: Tree) -> 
     archived(tree, "two", state("two", "archived"))
     archived(tree, "three", "not a state: [")
     assert names(tree) == ["one"]
-    assert names(tree, everything=True) == ["one", "three?", "two"]
+    assert names(tree, everything=True) == ["one", "change/three?", "two"]
 
 
 def test_a_change_whose_process_died_while_it_was_archived_is_still_shown(tree: Tree) -> None:

@@ -1,5 +1,6 @@
 """The inspector of the protocol's own authors finds nothing wrong with the tools, over stdio."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -12,28 +13,28 @@ from agentd.app.desk import TOOLS
 from tests.mcp.bench import Bench
 
 HERE = Path(__file__).parent
-FOLDER = HERE / "node_modules"
 
 
 @pytest.fixture(scope="session")
 def inspector() -> Path:
-    """Its program, installed once beside this file, at the version package-lock.json names."""
+    """Its program, installed once below this folder, at the versions package-lock.json names."""
     npm = shutil.which("npm")
     if npm is None:
         pytest.skip("npm is not installed, so the MCP inspector cannot be either")
-    program = FOLDER / ".bin" / "mcp-inspector"
-    lock = HERE / "package-lock.json"
-    stamp = FOLDER / ".agentd-installed"
-    if not stamp.is_file() or stamp.read_bytes() != lock.read_bytes():
-        done = subprocess.run(
-            [npm, "ci", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=HERE, capture_output=True, text=True
-        )
+    files = [HERE / "package.json", HERE / "package-lock.json", HERE.parents[1] / ".npmrc"]
+    known = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
+    folder = HERE / "node_modules" / f"inspector-{known}"
+    program = folder / "node_modules" / ".bin" / "mcp-inspector"
+    if not program.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        for file in files:
+            shutil.copy(file, folder)
+        words = [npm, "install", "--no-audit", "--no-fund", "--ignore-scripts"]
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-        stamp.write_bytes(lock.read_bytes())
     return program
 
 
-@pytest.mark.xdist_group("inspector")
 def test_the_inspector_finds_nothing_wrong_with_any_tool(inspector: Path, bench: Bench, tmp_path: Path) -> None:
     node = shutil.which("node") or "node"
     words = [node, str(inspector), "--cli", "--strict", "--method", "tools/list", "--", *bench.argv()]

@@ -68,7 +68,7 @@ def examine_change(home: str, rules: Rules, shelf: Shelf) -> Examined:
         _placed(home, findings, rules),
         tuple(f"{home}/{page.name}" for page in pages),
         tuple(f"{home}/{name}" for name in _stale(pages, state)),
-        tuple(claim._replace(file=f"{home}/{claim.file}") for claim in mine),
+        tuple(mine),
     )
 
 

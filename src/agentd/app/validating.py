@@ -138,7 +138,7 @@ def _examine(part: Part, rules: Rules, shelf: Shelf) -> Examined:
 
 
 def _stake(found: Examined) -> Stake:
-    return Stake(found.home.rpartition("/")[2], found.claims)
+    return Stake(found.home.rpartition("/")[2], found.claims, found.home)
 
 
 def _rivals(mine: Examined, rules: Rules, shelf: Shelf) -> Iterator[Stake]:

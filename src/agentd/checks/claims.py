@@ -23,10 +23,11 @@ class Claim(NamedTuple):
 
 
 class Stake(NamedTuple):
-    """All that one change claims."""
+    """All that one change claims; `home` is the folder its files are named from."""
 
     change: str
     claims: tuple[Claim, ...]
+    home: str = ""
 
 
 @lru_cache(4096)  # each is asked for by several checks
@@ -102,5 +103,5 @@ def no_requirement_is_claimed_twice(
             claim.line,
             rules.severity("claimed_twice"),
             f"agree which change keeps {claim.requirement}, or archive the other one first: agentd status {others[0]}",
-            claim.file,
+            f"{stake.home}/{claim.file}" if stake.home else claim.file,
         )

@@ -12,7 +12,7 @@ _LINE = re.compile(
     r"( *)(?:(-)(?: |$))?"  # how deep, and whether it is an item of a list
     r"(?:([A-Za-z_][\w.-]*):(?: |$))?"
     r"(?:([\w/][^:#]*(?:(?::(?=\S)|(?<=\S)#)[^:#]*)*)"
-    r'|("[^"\\]*"|\[(?:[A-Za-z][\w.-]*(?:, [A-Za-z][\w.-]*)*)?\]))? *'
+    r'|("[^"\\]*"|\[(?:[A-Za-z][\w.-]*(?:, [A-Za-z][\w.-]*)*)?\])? *)'
 )
 _ABSENT = object()
 
@@ -31,11 +31,16 @@ def quick(text: str) -> dict[str, Any] | None:
     for line in lines:
         if not line:
             continue
-        found = match(line)
-        if found is None:
-            return None
-        pad, dash, key, plain, other = found.groups()
-        depth = len(pad)
+        body = line.lstrip(" ")
+        key, colon, plain = body.partition(": ")
+        if colon and key.isidentifier() and _is_plain(plain):  # most lines; the pattern would say the same
+            depth, dash, other = len(line) - len(body), None, None
+        else:
+            found = match(line)
+            if found is None:
+                return None
+            pad, dash, key, plain, other = found.groups()
+            depth = len(pad)
         if depth != level or dash or waiting or block.__class__ is list:
             if waiting and (depth > level or (dash and depth == level)):
                 inner: Any = [] if dash else {}
@@ -61,6 +66,10 @@ def quick(text: str) -> dict[str, Any] | None:
             value, waiting = None, key
         block[key] = value
     return root or None
+
+
+def _is_plain(text: str) -> bool:
+    return text[:1].isalnum() and ": " not in text and " #" not in text and text[-1] != ":"
 
 
 def _value(text: str | None) -> Any:

@@ -17,7 +17,7 @@ _Begun = tuple[int, int, Kind, str, str, str, bool]  # a part whose end is not k
 
 SECTIONS = ("overview", "requirements", "acceptance criteria", "flow diagram", "data model")
 REQUIREMENT = re.compile(r"(?:Requirement[ \t]+)?[*_`\[]*(R\d+)[*_`\]]*(?:[ \t]*[-–—:：][ \t]*|\.?[ \t]+|$)(.*)")
-SCENARIO = re.compile(r"scenario[ \t]*(\d[\w.]*)?[ \t]*(?:[:：]|[-–—](?=[ \t]|$)|$)[ \t]*(.*)", re.IGNORECASE)
+SCENARIO = re.compile(r"scenario(?:[ \t]*(\d[\w.]*))?[ \t]*(?:[:：]|[-–—](?=[ \t]|$)|$)[ \t]*(.*)", re.IGNORECASE)
 TAG = re.compile(r" {0,3}</?spec\b[^>]*>[ \t]*", re.IGNORECASE)
 
 

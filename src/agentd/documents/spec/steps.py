@@ -30,7 +30,7 @@ _WAYS = (
 _LABEL = re.compile(rf" {{0,3}}(?:{'|'.join(_WAYS)})[ \t]*")
 _BEFORE_LABEL = re.compile(rf" {{0,3}}(?:{_BULLET})?(?:\*\*(?=\w))?")
 _AFTER_LABEL = re.compile(r"[:：]?(?:\*\*)?[:：]?[ \t]*")
-_JOINED = r"[ \t,，、;；]*(?<![A-Za-z0-9_])(?:\*\*(?i:{0})[:：]?\*\*|{1}(?![A-Za-z0-9_]))[:：]?[ \t]*"
+_JOINED = r"(?<![A-Za-z0-9_])(?:\*\*(?i:{0})[:：]?\*\*|{1}(?![A-Za-z0-9_]))[:：]?[ \t]*"
 _MORE = re.compile(r" +\\?(AND|BUT|GIVEN|WHEN|THEN) (\S.*)")
 _OWN = quoting.structure("|".join((r"#{1,6}(?:[ \t]|$)", r"</?(?i:spec)\b", *_WAYS)))
 
@@ -122,7 +122,7 @@ def _split(found: dict[str, list[str]], earlier: str, later: str, rules: Rules) 
     """Takes a step out of the one before it: `WHEN x THEN y` on one line."""
     own = getattr(rules, f"{later}_pattern")
     usual = own == getattr(USUAL, f"{later}_pattern")
-    pattern = _compiled(_JOINED.format(later, later.upper()) if usual else rf"[ \t]*(?:{own})[:：]?[ \t]*")
+    pattern = _compiled(_JOINED.format(later, later.upper()) if usual else rf"(?:{own})[:：]?[ \t]*")
     lines = found[earlier]
     places = [(index, there) for index, line in enumerate(lines) if (there := pattern.search(line))]
     if not places and usual:
@@ -133,7 +133,7 @@ def _split(found: dict[str, list[str]], earlier: str, later: str, rules: Rules) 
         return False
     index, there = places[0]
     found[later] = [lines[index][there.end() :], *lines[index + 1 :]]
-    found[earlier] = [*lines[:index], lines[index][: there.start()]]
+    found[earlier] = [*lines[:index], lines[index][: there.start()].rstrip(" \t,，、;；")]
     return True
 
 
