@@ -121,9 +121,10 @@ def test_edits_that_mean_nothing_change_no_value(value: Proposal, edit: Edit) ->
 
 @given(PLAIN, hand_edits())
 def test_an_edit_keeps_the_value_or_is_found(value: Proposal, edit: Edit) -> None:
+    """A whole review that was cut out leaves no trace in the text, so only the proposal itself is compared."""
     text = edit(proposal.render(value))
     read, findings = proposal.read(text)
-    assert read == value or findings
+    assert findings or (read and replace(read, reviews=())) == replace(value, reviews=())
 
 
 @given(NASTY, hand_edits())
