@@ -26,6 +26,12 @@ def command() -> list[str]:
     return [node, str(program)]
 
 
+def agentd() -> list[str]:
+    """How people call agentd, if it is installed beside this Python."""
+    script = Path(sys.executable).parent / "agentd"
+    return [str(script)] if script.exists() else [sys.executable, "-m", "agentd"]
+
+
 def make_tree(root: Path, specs: int, changes: int) -> None:
     """Specs of three requirements, and changes of a proposal, a spec of three requirements and three tasks."""
     for number in range(specs):

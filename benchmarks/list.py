@@ -20,7 +20,7 @@ LIMIT = 0.2
 def main() -> int:
     """Print the times; exit 1 if a ratio is over the limit."""
     openspec = _openspec.command()
-    agentd = [sys.executable, "-m", "agentd"]
+    agentd = _openspec.agentd()
     with tempfile.TemporaryDirectory(prefix="agentd-bench-") as folder:
         ours, theirs = Path(folder, "ours"), Path(folder, "theirs")
         make_tree(ours)

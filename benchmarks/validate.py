@@ -25,7 +25,7 @@ def main() -> int:
         ours, theirs = Path(folder, "ours"), Path(folder, "theirs")
         make_tree(ours, MANY, MANY)
         _openspec.make_tree(theirs, MANY, MANY)
-        agentd = [sys.executable, "-m", "agentd", "validate", "--strict", "--json"]
+        agentd = [*_openspec.agentd(), "validate", "--strict", "--json"]
         best = _openspec.in_turns(
             {
                 "openspec validate --all --strict": (

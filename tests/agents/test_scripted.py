@@ -163,7 +163,8 @@ def test_commands_run_in_the_project_and_their_failure_is_the_agents(stage: Stag
 
 def test_the_documented_example_does_what_it_says(stage: Stage) -> None:
     blocks = re.findall(r"```yaml\n(.*?)```", DOC.read_text("utf-8"), re.DOTALL)
-    assert len(blocks) == 1
+    assert len(blocks) == 2
+    assert script.load(blocks[1], "docs")["propose"][0]["tools"]
     stage.write(blocks[0])
     (stage.project / "hello.py").write_text('print("hello")\n')
     assert stage.perform(stage.job("propose"))[0].text == "The proposal is written."
@@ -476,7 +477,31 @@ def test_the_command_names_the_player_and_what_it_needs(stage: Stage) -> None:
         "AGENTD_ITEM": "t1",
         "AGENTD_MODEL": "",
         "AGENTD_SESSION": "",
+        "AGENTD_SERVER": "",
     }
+    served = scripted.command(replace(job, tools=("read_file",), server=("agentd", "mcp")))
+    assert json.loads(served.env["AGENTD_SERVER"]) == ["agentd", "mcp"]
+
+
+@pytest.mark.parametrize(
+    "tools",
+    [
+        "create_proposal",
+        [["create_proposal"]],
+        [{"create_proposal": "text"}],
+        [{"create_proposal": {}, "create_spec": {}}],
+        [{"expect_error": True}],
+        [{"create_proposal": {}, "expect_error": "yes"}],
+    ],
+)
+def test_a_list_of_tool_calls_that_is_none_is_refused(stage: Stage, tools: object) -> None:
+    reply, _, _ = stage.play({"tools": tools})
+    assert "`tools` must be a list" in reply.error
+
+
+def test_tools_without_a_server_are_an_error_in_words(stage: Stage) -> None:
+    reply, _, _ = stage.play({"tools": [{"read_file": {}}]})
+    assert "This step has no tools" in reply.error
 
 
 def test_a_job_without_a_script_is_refused_with_the_setting_to_add(stage: Stage) -> None:

@@ -135,3 +135,8 @@ KNOWLEDGE: dict[str, Any] = {
     "content": "# OAuth\n\nThe state must be compared.",
 }
 MAIN_SPEC: dict[str, Any] = {"path": "auth-flow.md", "content": "# Signing in\n"}
+CONTENT: dict[str, Any] = {
+    "verdict": "APPROVED",
+    "issues": [],
+    "test_results": {"status": "PASS", "total": 3, "passed": 3},
+}

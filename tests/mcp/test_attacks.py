@@ -149,7 +149,8 @@ def test_no_file_outside_the_change_is_read_or_edited(raw: Raw, bench: Bench) ->
 
 
 def test_no_page_outside_its_folder_is_read_or_written(raw: Raw, bench: Bench) -> None:
-    for name in [*(name for name in OUTSIDE if name != "~/x.md"), ".git/x.md", "x.txt", "x"]:
+    inside = ("~/x.md", "agentd/changes/other/proposal.md")
+    for name in [*(name for name in OUTSIDE if name not in inside), ".git/x.md", "x.txt", "x"]:
         refused(raw, bench, "read_knowledge", {"path": name})
         refused(raw, bench, "write_knowledge", {**samples.KNOWLEDGE, "path": name})
         refused(raw, bench, "write_main_spec", {**samples.MAIN_SPEC, "path": name})
@@ -278,10 +279,10 @@ def test_a_lone_surrogate_is_no_way_in(raw: Raw, bench: Bench) -> None:
         '{"jsonrpc": "2.0", "id": 77, "method": "tools/call", "params": {"name": "write_knowledge", "arguments":'
         ' {"path": "a.md", "title": "\\ud800", "source": "x", "content": "x"}}}'
     )
-    answer = raw.receive()
-    assert "error" in answer or answer["result"]["isError"]
+    raw.send({"jsonrpc": "2.0", "id": "last", "method": "ping"})
+    while (answer := raw.receive())["id"] != "last":
+        assert "error" in answer or answer["result"]["isError"]
     assert bench.image() == before
-    assert raw.request("ping")["result"] == {}
 
 
 def test_another_project_is_refused(raw: Raw, bench: Bench) -> None:

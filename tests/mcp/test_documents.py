@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from agentd.documents import clarifications, frontmatter, proposal, spec, tasks
+from agentd.documents import clarifications, frontmatter, proposal, review, spec, tasks
 from agentd.model.change import AffectedSpec, Impact, Question
 from tests.mcp import samples
 from tests.mcp.bench import Bench, said
@@ -303,9 +303,9 @@ def test_a_review_is_a_block_in_the_proposal_and_a_report(bench: Bench) -> None:
     bench.begin("challenge")
     result = bench.call_tool("append_review", samples.APPEND)
     assert not result.is_error, said(result)
-    (review,) = proposal.parse(bench.text("proposal.md"), "proposal.md").reviews
-    assert (review.status, review.iteration, review.reviewer) == ("approved", 1, "codex")
-    assert (review.content, review.call) == (samples.REVIEW, "challenge-1.1")
+    (found,) = proposal.parse(bench.text("proposal.md"), "proposal.md").reviews
+    assert (found.status, found.iteration, found.reviewer) == ("approved", 1, "codex")
+    assert (found.content, found.call) == (samples.REVIEW, "challenge-1.1")
     report = bench.text("CHALLENGE.md")
     assert f"# Challenge Report: {samples.CHANGE}\n" in report
     assert "**Verdict**: APPROVED" in report
@@ -343,3 +343,40 @@ def test_a_resolved_review_of_the_same_iteration_is_replaced(bench: Bench) -> No
 def test_a_review_that_does_not_fit_is_refused(bench: Bench, way: tuple[str, ...], value: Any) -> None:
     assert not bench.call_tool("create_proposal", samples.PROPOSAL).is_error
     assert refused(bench, "append_review", changed(samples.APPEND, *way, value=value))
+
+
+def test_the_review_of_an_implementation_says_what_was_found_and_who_said_so(bench: Bench) -> None:
+    bench.begin("review")
+    result = bench.call_tool("create_review", samples.CREATE_REVIEW)
+    assert not result.is_error, said(result)
+    read = review.parse(bench.text("REVIEW.md"), "REVIEW.md")
+    assert (read.change_id, read.verdict, read.iteration) == (samples.CHANGE, "NEEDS_CHANGES", 1)
+    assert (read.call, read.security, read.next_steps) == ("review-1.1", "WARNINGS", "Check the state.")
+    assert read.tests is not None
+    assert (read.tests.status, read.tests.total, read.tests.failed) == ("FAIL", 3, 1)
+    assert [(one.severity, one.title, one.file_path, one.line_number, one.suggestion) for one in read.issues] == [
+        ("High", "State is not checked", "src/auth.py", 12, "Compare it."),
+        ("Low", "A typo", "", None, ""),
+    ]
+    assert not bench.call_tool("create_review", {**samples.CREATE_REVIEW, **samples.CONTENT}).is_error
+    assert review.parse(bench.text("REVIEW.md"), "REVIEW.md").verdict == "APPROVED"
+
+
+@pytest.mark.parametrize(
+    ("way", "value"),
+    [
+        (("verdict",), "FINE"),
+        (("verdict",), "APPROVED"),
+        (("iteration",), -1),
+        (("issues", 0, "severity"), "WORST"),
+        (("issues", 0, "title"), ""),
+        (("issues", 0, "line_number"), 0),
+        (("issues",), None),
+        (("test_results", "status"), "GREEN"),
+        (("security_status",), "FINE"),
+    ],
+)
+def test_a_review_of_an_implementation_that_does_not_fit_is_refused(
+    bench: Bench, way: tuple[str, ...], value: Any
+) -> None:
+    assert str(way[-1]) in refused(bench, "create_review", changed(samples.CREATE_REVIEW, *way, value=value))

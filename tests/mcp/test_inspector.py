@@ -37,11 +37,13 @@ def inspector() -> Path:
 
 def test_the_inspector_finds_nothing_wrong_with_any_tool(inspector: Path, bench: Bench, tmp_path: Path) -> None:
     node = shutil.which("node") or "node"
-    words = [node, str(inspector), "--cli", "--strict", "--method", "tools/list", "--", *bench.argv()]
+    path = [f"-ePYTHONPATH={os.environ['PYTHONPATH']}"] if "PYTHONPATH" in os.environ else []
+    server = [*bench.argv(), "--run", str(bench.folder), "--call", bench.call]
+    words = [node, str(inspector), "--cli", "--strict", *path, "--method", "tools/list", "--", *server]
     done = subprocess.run(
         words,
         cwd=bench.root,
-        env={**bench.env(), "HOME": str(tmp_path), "PATH": os.environ["PATH"]},
+        env={"HOME": str(tmp_path), "PATH": os.environ["PATH"]},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -1,10 +1,12 @@
 """A change taken through `agentd plan` and `agentd impl` by agents that write everything through their tools."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from agentd.app.demo import CHANGE
 from agentd.app.project import open_project
@@ -13,6 +15,7 @@ from agentd.documents import proposal
 from tests.mcp import samples
 from tests.sandbox import Sandbox, make_sandbox
 
+DOC = Path(__file__).parents[2] / "docs" / "scripted-agent.md"
 REVISE = samples.REVIEW.replace("APPROVED", "NEEDS_REVISION")
 
 
@@ -59,7 +62,7 @@ def sandbox(tmp_path: Path) -> Sandbox:
             ]
         },
         review={
-            "tools": [{"create_review": mine(samples.CREATE_REVIEW, verdict="APPROVED", issues=[])}],
+            "tools": [{"create_review": mine(samples.CREATE_REVIEW, **samples.CONTENT)}],
             "outcome": "approved",
         },
     )
@@ -86,6 +89,14 @@ def test_agents_plan_and_review_a_change_through_their_tools(sandbox: Sandbox) -
     assert done.code == 0, done.out + done.err
     assert sandbox.state()["phase"] == "complete"
     assert "APPROVED" in (sandbox.folder() / "REVIEW.md").read_text(encoding="utf-8")
+
+
+def test_the_documented_calls_of_tools_are_played(sandbox: Sandbox) -> None:
+    blocks = re.findall(r"```yaml\n(.*?)```", DOC.read_text(encoding="utf-8"), re.DOTALL)
+    sandbox.script(propose=yaml.safe_load(blocks[1])["propose"], specify={"fail": "error"})
+    sandbox.plan()
+    assert "Greet people by name." in (sandbox.folder() / "proposal.md").read_text(encoding="utf-8")
+    assert sandbox.state()["run"]["step"] == "specify"
 
 
 def test_a_tool_that_refuses_fails_the_agent_with_its_words(sandbox: Sandbox) -> None:

@@ -54,13 +54,15 @@ def read_text(path: Path, shown: str) -> str:
         raise NotFound(f"There is no file {shown}.") from None
     except OSError as error:
         raise durable.trouble(path, error, "read") from None
-    with os.fdopen(fd, "rb") as file:
+    try:
         seen = os.fstat(fd)
         if not stat.S_ISREG(seen.st_mode):
             raise Refused(f"{shown} is not a file.", "send the path of a file")
         if seen.st_size > LARGEST:
             raise Refused(f"{shown} has {seen.st_size} bytes; at most {LARGEST} are read.", "read a smaller file")
-        try:
+        with open(fd, "rb", closefd=False) as file:
             return file.read().decode("utf-8")
-        except UnicodeDecodeError:
-            raise Refused(f"{shown} is not UTF-8 text.", "read a text file") from None
+    except UnicodeDecodeError:
+        raise Refused(f"{shown} is not UTF-8 text.", "read a text file") from None
+    finally:
+        os.close(fd)

@@ -41,7 +41,8 @@ def read_knowledge(desk: Desk, name: str) -> Text:
 def list_knowledge(desk: Desk, name: str = "") -> Pages:
     """The pages below a folder; hidden files and what a link leads elsewhere are none."""
     home = desk.project.root / KNOWLEDGE
-    folder = inside(home, name.removeprefix(f"{KNOWLEDGE}/").strip("/"), "path") if name.strip("/") else home
+    inner = f"{name}/".removeprefix(f"{KNOWLEDGE}/").removesuffix("/")
+    folder = inside(home, inner, "path") if inner else home
     real = Path(os.path.realpath(home))
     pages = []
     for path in sorted(folder.rglob("*.md")) if folder.is_dir() else ():

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from agentd.app import base
-from agentd.app.examining import Examined, claims_of, examine_change, examine_specs
+from agentd.app.examining import Examined, claims_of, examine_change, examine_changes, examine_specs
 from agentd.app.fixing import fix_change, fix_library
 from agentd.app.project import Project
 from agentd.app.sharing import share
@@ -21,8 +21,8 @@ from agentd.state import layout, reading
 
 ACTIVE = layout.HOMES["change"][0]
 MANY = 200  # folders and specs from which on more processes are worth their start
-_AT_ONCE = 5
-Part = str | list[tuple[str, str]]  # the folder of a change, or specs of the library
+_AT_ONCE = 25
+Part = tuple[tuple[str, ...], tuple[tuple[str, str], ...]]  # folders of changes, specs of the library
 
 
 @dataclass(frozen=True)
@@ -99,10 +99,11 @@ def validate_all(project: Project, fix: bool = False, processes: int = 1) -> Val
             except Held as error:
                 held.append(error.message)
     listed = list(reading.listing(f"{shelf.root}/{base.LIBRARY}"))
-    parts: list[Part] = [*homes]
-    parts += [listed[start : start + _AT_ONCE] for start in range(0, len(listed), _AT_ONCE)]
+    parts: list[Part] = [(tuple(homes[start : start + _AT_ONCE]), ()) for start in range(0, len(homes), _AT_ONCE)]
+    parts += [((), tuple(listed[start : start + _AT_ONCE])) for start in range(0, len(listed), _AT_ONCE)]
     several = processes if len(homes) + len(listed) >= MANY else 1
-    examined = share(partial(_examine, rules=rules, shelf=shelf), parts, several)
+    shared = share(partial(_examine, rules=rules, shelf=shelf), parts, several)
+    examined = [found for part in shared for found in part]
     stakes = [_stake(found) for found in examined if found.claims]
     return _validation("", examined, stakes, rules, shelf, tuple(fixed), tuple(held))
 
@@ -133,8 +134,9 @@ def _is_change(folder: str) -> bool:
     return any(os.path.lexists(f"{folder}/{name}") for name in ("STATE.yaml", "proposal.md", "specs", "tasks.md"))
 
 
-def _examine(part: Part, rules: Rules, shelf: Shelf) -> Examined:
-    return examine_change(part, rules, shelf) if isinstance(part, str) else examine_specs(part, rules, shelf)
+def _examine(part: Part, rules: Rules, shelf: Shelf) -> list[Examined]:
+    homes, names = part
+    return [*examine_changes(homes, rules, shelf), *([examine_specs(names, rules, shelf)] if names else [])]
 
 
 def _stake(found: Examined) -> Stake:

@@ -6,7 +6,7 @@ Gives up on anything else, so whatever it does give is what a full reader would 
 import re
 from typing import Any
 
-from agentd.yamltext.scalar import meaning
+from agentd.yamltext.scalar import CONSTANTS, meaning
 
 _LINE = re.compile(
     r"( *)(?:(-)(?: |$))?"  # how deep, and whether it is an item of a list
@@ -27,20 +27,26 @@ def quick(text: str) -> dict[str, Any] | None:
     level = 0
     block: Any = root  # the innermost open one
     waiting = ""  # a key of it whose value may stand below
-    match = _LINE.fullmatch
     for line in lines:
         if not line:
             continue
-        body = line.lstrip(" ")
+        body = line.lstrip(" ") if line[0] == " " else line
         key, colon, plain = body.partition(": ")
         if colon and key.isidentifier() and _is_plain(plain):  # most lines; the pattern would say the same
-            depth, dash, other = len(line) - len(body), None, None
+            depth, dash = len(line) - len(body), None
+            value: Any = plain if plain[0].isalpha() and plain not in CONSTANTS else meaning(plain)
+            if depth == level and not waiting and block.__class__ is dict:
+                if key in block:
+                    return None
+                block[key] = value
+                continue
         else:
-            found = match(line)
+            found = _LINE.fullmatch(line)
             if found is None:
                 return None
             pad, dash, key, plain, other = found.groups()
             depth = len(pad)
+            value = meaning(plain.rstrip(" ")) if plain else _value(other)
         if depth != level or dash or waiting or block.__class__ is list:
             if waiting and (depth > level or (dash and depth == level)):
                 inner: Any = [] if dash else {}
@@ -52,7 +58,6 @@ def quick(text: str) -> dict[str, Any] | None:
                 level, block = outer.pop()
             if level != depth or (block.__class__ is list) != bool(dash):
                 return None
-        value = meaning(plain.rstrip(" ")) if plain else _value(other)
         if dash and key is None and value is not _ABSENT:
             block.append(value)
             continue
@@ -69,7 +74,7 @@ def quick(text: str) -> dict[str, Any] | None:
 
 
 def _is_plain(text: str) -> bool:
-    return text[:1].isalnum() and ": " not in text and " #" not in text and text[-1] != ":"
+    return text[:1].isalnum() and ": " not in text and " #" not in text and text[-1] not in ": "
 
 
 def _value(text: str | None) -> Any:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 
-_CONSTANTS = {"": None, "~": None} | {
+CONSTANTS = {"": None, "~": None} | {
     spelled: value
     for word, value in (("null", None), ("true", True), ("false", False))
     for spelled in (word, word.title(), word.upper())
@@ -31,8 +31,8 @@ _LONGEST_KEY = 1000  # a reader looks for the colon in the next 1024 characters
 
 def meaning(text: str) -> str | int | float | bool | None:
     """The value of an unquoted scalar."""
-    if text in _CONSTANTS:
-        return _CONSTANTS[text]
+    if text in CONSTANTS:
+        return CONSTANTS[text]
     if text[0] not in "+-.0123456789":
         return text
     if _INT.fullmatch(text):
