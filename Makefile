@@ -43,7 +43,7 @@ lock: $(READY) ## lock the versions again: make lock, or make lock UPGRADE=--upg
 	uv $(COMPILE) $(UPGRADE) pyproject.toml -c requirements/runtime.txt --extra dev -o requirements/dev.txt
 
 clean: ## remove everything the targets made
-	rm -rf .venv .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist
+	rm -rf .venv .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist benchmarks/.cache
 	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # A copied or moved checkout holds an environment that points at the old one, so the stamp says where it was made.

@@ -1,6 +1,7 @@
 """CHALLENGE.md both ways; an approval is stated by the structure or there is none."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from agentd.errors import Corrupt
 from agentd.model.change import Review
 from agentd.model.finding import SEVERITIES
 from agentd.model.rules import Rules
-from agentd.model.verdict import PLAN_VERDICTS, Challenge, Issue, count
+from agentd.model.verdict import PLAN_VERDICTS, Challenge, Issue, contradictions, count
 from tests.documents.hand_edits import Edit, hand_edits, nasty_lines, nasty_texts, plain_texts
 
 NASTY = (
@@ -37,6 +38,11 @@ def issues(texts: st.SearchStrategy[str], lines: st.SearchStrategy[str]) -> st.S
     )  # fmt: skip
 
 
+def agreeing(document: Challenge) -> Challenge:
+    against = contradictions(document.verdict, document.issues)
+    return replace(document, verdict="NEEDS_REVISION") if against else document
+
+
 def documents(texts: st.SearchStrategy[str], lines: st.SearchStrategy[str]) -> st.SearchStrategy[Challenge]:
     return st.builds(
         Challenge,
@@ -45,7 +51,7 @@ def documents(texts: st.SearchStrategy[str], lines: st.SearchStrategy[str]) -> s
         st.lists(issues(texts, lines), min_size=1, max_size=3).map(tuple),
         st.just("") | texts,
         st.just("") | texts,
-    )
+    ).map(agreeing)
 
 
 ANY_LINES = (nasty_lines() | st.sampled_from([*NASTY, *MORE])).map(lambda line: line.replace("\r", "x"))
@@ -264,6 +270,15 @@ def test_the_older_sections_are_read_too() -> None:
         ),
         ("1. **Ties**\n   - Severity: Low\n   - Description: open\n", [("Low", "Ties", "open")]),
         ("### Ties\n- severity：high (blocking)\n- description：顺序\n", [("High", "Ties", "顺序")]),
+        ("### Ties\n**Severity**: High\n\nThe order is open.\n", [("High", "Ties", "The order is open.")]),
+        ("### Ties\n- **Severity**: Low\n\n\nOpen.\n\nStill.\n", [("Low", "Ties", "Open.\n\nStill.")]),
+        ("### Ties\nOpen.\n\n**Severity**: Low\n\nStill.\n", [("Low", "Ties", "Open.\n\nStill.")]),
+        ("### Ties\n**Severity**: Low\n\nx\n\n**Description**: open\n", [("Low", "Ties", "open")]),
+        ("- **[High]** The order\n- [Low] 名字\n", [("High", "", "The order"), ("Low", "", "名字")]),
+        ("- **[Medium]:** x\n- **[Low] A** b\n", [("Medium", "", "x"), ("Low", "", "**A** b")]),
+        ("### 1. Ties (High)\n\nThe order is open.\n", [("High", "Ties", "The order is open.")]),
+        ("### Ties (High)\n- Severity: Low\n- Description: open\n", [("Low", "Ties (High)", "open")]),
+        ("### High\n- Coverage is (low)\n", [("High", "", "Coverage is (low)")]),
         (
             "### Ties\n* __Severity__: Low\n* __Description__:\n  open\n#### More\n",
             [("Low", "Ties", "open\n#### More")],
@@ -283,6 +298,7 @@ def test_issues_are_read_as_people_write_them(body: str, expected: list[tuple[st
         ("### Ties\n- Severity: High / Medium / Low\n- Description: open\n", "has the severity 'High / Medium / Low'"),
         ("### Ties\n- Severity: High\n", "the issue 'Ties' has no description"),
         ("- The order is open\n", "the issue has no severity"),
+        ("### Ties\n**Severity**: High or Low\n\nopen\n", "has the severity 'High or Low'"),
     ],
 )
 def test_an_issue_that_lacks_something_is_told_and_counts_as_high(body: str, message: str) -> None:
@@ -290,6 +306,17 @@ def test_an_issue_that_lacks_something_is_told_and_counts_as_high(body: str, mes
     assert [(finding.rule, finding.line) for finding in findings] == [("invalid_review", 4)]
     assert message in findings[0].message
     assert document.issues[0].severity == "High"
+
+
+@pytest.mark.requirement(50)
+def test_an_approval_beside_a_high_issue_is_told_on_the_line_of_the_verdict() -> None:
+    text = "## Issues\n\n- **[High]** The order is open\n\n## Verdict\n\n**Verdict**: {}\n"
+    _, findings = challenge.read(text.format("APPROVED"))
+    assert [(finding.rule, finding.line, finding.severity) for finding in findings] == [("invalid_review", 7, "High")]
+    with pytest.raises(Corrupt, match="^CHALLENGE.md:7: the verdict APPROVED goes with no High issue"):
+        challenge.parse(text.format("APPROVED"), "CHALLENGE.md")
+    assert challenge.read(text.format("REJECTED"))[1] == ()
+    assert challenge.read(text.format("APPROVED").replace("High", "Medium"))[1] == ()
 
 
 def test_a_revision_without_issues_is_told_as_less_than_an_error() -> None:

@@ -1,6 +1,7 @@
 """REVIEW.md both ways; an approval is stated by the structure or there is none."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -9,11 +10,32 @@ from hypothesis import strategies as st
 from agentd.documents import review
 from agentd.errors import Corrupt
 from agentd.model.finding import SEVERITIES
-from agentd.model.verdict import CODE_VERDICTS, SECURITY_STATUSES, TEST_STATUSES, CodeReview, Issue, TestResults
+from agentd.model.verdict import (
+    CODE_VERDICTS,
+    SECURITY_STATUSES,
+    TEST_STATUSES,
+    CodeReview,
+    Issue,
+    TestResults,
+    contradictions,
+)
 from tests.documents.hand_edits import Edit, hand_edits, plain_texts
 from tests.documents.test_challenge import ANY_LINES, ANY_TEXTS, MORE, NASTY, issues, normal
 
 NUMBERS = st.integers(0, 10_000)
+RESULTS = st.builds(
+    lambda status, more, *ran: TestResults(status, sum(ran) + more if more is not None else 0, *ran),
+    st.sampled_from(TEST_STATUSES),
+    st.none() | NUMBERS,
+    NUMBERS,
+    st.just(0) | NUMBERS,
+    NUMBERS,
+)
+
+
+def agreeing(document: CodeReview) -> CodeReview:
+    against = contradictions(document.verdict, document.issues, document.tests, document.security)
+    return replace(document, verdict="NEEDS_CHANGES") if against else document
 
 
 def documents(texts: st.SearchStrategy[str], lines: st.SearchStrategy[str]) -> st.SearchStrategy[CodeReview]:
@@ -25,13 +47,13 @@ def documents(texts: st.SearchStrategy[str], lines: st.SearchStrategy[str]) -> s
             lambda found: tuple(sorted(found, key=lambda issue: SEVERITIES.index(issue.severity)))
         ),
         st.just("") | texts,
-        st.none() | st.builds(TestResults, st.sampled_from(TEST_STATUSES), NUMBERS, NUMBERS, NUMBERS, NUMBERS),
+        st.none() | RESULTS,
         st.none() | st.sampled_from(SECURITY_STATUSES),
         st.just("") | texts,
         NUMBERS,
         st.sampled_from(["", "review-1.2"]),
         st.dictionaries(plain_texts(), st.just("sha256:0e"), max_size=2),
-    )
+    ).map(agreeing)
 
 
 ANY = documents(ANY_TEXTS.map(normal), ANY_LINES)
@@ -200,6 +222,25 @@ def test_a_status_that_is_not_known_is_told_with_its_line() -> None:
     )
     assert (document.tests, document.security) == (None, None)
     assert [(finding.rule, finding.line) for finding in findings] == [("invalid_review", 2), ("invalid_review", 5)]
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        ("## Issues\n### A (High)\nwords\n", "no High issue"),
+        ("## Tests\n- Status: FAIL\n\n", "no failing test"),
+        ("## Tests\n- Failed: 1\n\n", "no failing test"),
+        ("## Security\n- Status: vulnerabilities\n\n", "no security status VULNERABILITIES"),
+        ("## Tests\n- Total: 3\n- Passed: 4\n", "more tests than the total of 3"),
+    ],
+)
+def test_a_review_that_contradicts_itself_is_told_on_the_line_of_the_verdict(part: str, message: str) -> None:
+    text = f"{part}## Verdict\nAPPROVED\n"
+    _, findings = review.read(text)
+    assert [(finding.rule, finding.line, finding.severity) for finding in findings] == [("invalid_review", 5, "High")]
+    with pytest.raises(Corrupt, match=f"^REVIEW.md:5: .*{message}"):
+        review.parse(text, "REVIEW.md")
+    assert bool(review.read(text.replace("APPROVED", "MAJOR_ISSUES"))[1]) == ("total" in message)
 
 
 def test_a_file_that_ends_with_its_front_matter_is_told_on_its_last_line() -> None:

@@ -49,6 +49,7 @@ def specs(draw: st.DrawFn, texts: st.SearchStrategy[str], lines: st.SearchStrate
     )
 
 
+PLACE = re.compile(r"Nothing is said here yet\.|\(to be completed\)|To be completed")
 NASTY = specs(nasty_texts(), nasty_lines())
 PLAIN = specs(plain_texts(), plain_texts())
 
@@ -325,6 +326,8 @@ def test_a_data_model_told_in_words_is_no_problem() -> None:
         (replace(value(WRITTEN), title="a\nb"), "the title must be one line"),
         (replace(value(WRITTEN), requirements=(Requirement("X1", "a", "b"),)), "R and a number"),
         (replace(value(WRITTEN), requirements=(Requirement("R1", "a", "b"),) * 2), "R1 is there twice"),
+        (replace(value(WRITTEN), data_model={"maximum": float("inf")}), "the data model must be JSON, without NaN"),
+        (replace(value(WRITTEN), data_model=float("nan")), "the data model must be JSON, without NaN"),
         (replace(value(WRITTEN), scenarios=(Scenario("a", "", "b"),)), "'a' needs a text for WHEN"),
         (replace(value(WRITTEN), scenarios=(Scenario("a", "b", "c", requirement="R9"),)), "belongs to R9"),
     ],
@@ -366,6 +369,7 @@ def test_trouble_at_the_head_is_found_where_it_stands(old: str, new: str, rule: 
         ("### R2: Codes", "## R2: Codes", "untidy", "## R2"),
         ("### R2: Codes", "### REQ-2: Codes", "invalid_requirement_format", "### REQ-2"),
         ("### R2: Codes end", "### Codes end", "invalid_requirement_format", "### Codes"),
+        ("### R2: Codes end", "### R٢: Codes end", "invalid_requirement_format", "### R٢"),
         ("### R2", "### R1", "duplicate_requirement", "### R1: Codes"),
         ("id: R1", "id: R7", "invalid_requirement_format", "id: R7"),
         ("id: R1", "id: R1: x", "invalid_requirement_format", "id: R1: x"),
@@ -382,6 +386,7 @@ def test_trouble_at_the_head_is_found_where_it_stands(old: str, new: str, rule: 
             "invalid_value",
             "  x",
         ),
+        ("the code is sent\n", "the code is sent\n\n## Data Model\n\n```json\nNaN\n```\n", "invalid_value", "NaN"),
         ("the code is sent\n", "the code is sent\n\n## More\n\n```\n", "untidy", "```\n"),
     ],
 )
@@ -458,7 +463,10 @@ def test_tidying_touches_only_what_is_untidy(newline: str) -> None:
 def test_what_is_filled_in_waits_for_a_person() -> None:
     bare = "---\nid: a\n---\n\n<spec>\n\n# A\n\n### Scenario: one\n\nwords\n\n</spec>\n"
     filled = spec.fill(bare)
-    assert found(filled) == []
+    places = [(number, line) for number, line in enumerate(filled.split("\n"), 1) if PLACE.search(line)]
+    assert len(places) == 5
+    assert found(filled) == [("placeholder", number) for number, _ in places]
+    assert {(each.severity, each.fix) for each in spec.read(filled)[1]} == {("Medium", "write what is meant")}
     assert filled == (
         "---\nid: a\n---\n\n<spec>\n\n# A\n\n## Overview\n\nNothing is said here yet.\n\n"
         "### Scenario: one\n\nwords\n- **WHEN** (to be completed)\n- **THEN** (to be completed)\n\n"
@@ -471,8 +479,71 @@ def test_a_missing_step_or_scenario_is_filled_in_by_the_rules_of_a_person() -> N
     rules = Rules(when_pattern=r"\*\*WENN\*\*|WENN", scenario_min_count=3)
     text = WRITTEN.replace("- **THEN** the code is sent", "- **THEN**").replace("\n", "\r\n")
     filled = spec.fill(text, rules)
-    assert found(filled, rules) == []
+    assert found(filled, rules) == [
+        ("placeholder", number) for number, line in enumerate(filled.split("\r\n"), 1) if PLACE.search(line)
+    ]
     assert filled.startswith(text.partition("- **WHEN**")[0])
     assert filled.count("**WENN** (to be completed)\r\n") == 3
     assert "- **THEN** (to be completed)\r\n" in filled
     assert "\n" not in filled.replace("\r\n", "")
+
+
+def test_a_placeholder_stays_a_finding_until_it_is_replaced() -> None:
+    filled = spec.fill("---\nid: a\n---\n")
+    rules = [rule for rule, _ in found(filled)]
+    assert rules == ["placeholder"] * 6
+    assert spec.fill(filled) == filled
+    written = filled.replace("Nothing is said here yet.", "### R1 - One").replace("(to be completed)", "a person asks")
+    assert found(written) == [("placeholder", line_of(written, "### Scenario: To be completed"))]
+    assert found(written.replace("To be completed", "One")) == []
+
+
+def test_words_that_only_hold_a_placeholder_are_none() -> None:
+    text = WRITTEN.replace("the code is sent\n", "the list is marked (to be completed)\n\n```\n(to be completed)\n```\n")
+    assert found(text.replace("People log in", "Nothing is said here yet. People log in")) == []
+
+
+@pytest.mark.requirement(110)
+@pytest.mark.parametrize("instead", ["", "Codes are sent.\n\n", "- R1: Codes are sent\n\n"])
+def test_a_spec_without_a_requirement_is_told_so(instead: str) -> None:
+    text = WRITTEN[: WRITTEN.index("### R1")] + instead + WRITTEN[WRITTEN.index("## Acceptance") :]
+    (problem,) = spec.read(text)[1]
+    assert problem == Finding(
+        "invalid_requirement_format",
+        "the spec has no requirement",
+        line_of(text, "## Requirements"),
+        "High",
+        "### R1 - title",
+    )
+    assert spec.fill(text) == text
+
+
+@pytest.mark.parametrize(
+    "way",
+    ["1. {}", "2) {}", "1.2 {}", "**{}**", "__{}__", "*{}:*", "3. **{}**", "**4. {}**", "{} <!-- x -->", "`{}`: <!---->"],
+)
+def test_a_section_is_known_by_its_name_whatever_is_around_it(way: str) -> None:
+    text = re.sub(r"(?m)^## (.+)$", lambda line: f"## {way.format(line[1])}", WRITTEN)
+    assert value(text) == value(WRITTEN)
+    assert spec.fill(text) == spec.tidy(text) == text
+
+
+def test_a_title_that_looks_like_a_section_is_the_title() -> None:
+    text = WRITTEN.replace("Login", "1. Overview").replace("## Overview", "## Intro")
+    assert found(text) == [("missing_heading", line_of(text, "# 1. Overview"))]
+
+
+def test_missing_front_matter_is_for_a_person_to_write() -> None:
+    text = WRITTEN[WRITTEN.index("# Login") :]
+    (problem,) = spec.read(text)[1]
+    assert "--fix" not in problem.fix
+    assert found("---\nid: login\n---\n" + text) == []
+
+
+def test_a_file_of_carriage_returns_stays_one() -> None:
+    untidy = WRITTEN.replace("## Overview\n\n", "## Overview \n").replace("\n", "\r")
+    assert spec.tidy(untidy) == WRITTEN.replace("\n", "\r") == spec.tidy(spec.tidy(untidy))
+    without = WRITTEN.replace("- **THEN** the code is sent\n", "").replace("## Overview", "## Intro").replace("\n", "\r")
+    filled = spec.fill(without)
+    assert "\n" not in filled
+    assert {rule for rule, _ in found(filled)} == {"placeholder"}

@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from agentd.documents import spec
+from agentd.model.change import Requirement, Scenario, Spec
+
 CHANGE = "add-oauth"
 REVIEW = """## Summary
 The proposal says what and why, and the order is clear.
@@ -134,7 +137,18 @@ KNOWLEDGE: dict[str, Any] = {
     "source": "the provider's documentation",
     "content": "# OAuth\n\nThe state must be compared.",
 }
-MAIN_SPEC: dict[str, Any] = {"path": "auth-flow.md", "content": "# Signing in\n"}
+MAIN_SPEC: dict[str, Any] = {
+    "path": "auth-flow.md",
+    "content": spec.render(
+        Spec(
+            "auth-flow",
+            "Signing in",
+            "How people sign in.",
+            (Requirement("R1", "Redirect", "It SHALL."),),
+            (Scenario("first", "asked", "done"),),
+        )
+    ),
+}
 CONTENT: dict[str, Any] = {
     "verdict": "APPROVED",
     "issues": [],

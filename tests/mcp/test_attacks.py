@@ -358,3 +358,16 @@ def test_a_branch_is_never_taken_for_an_option_of_git(raw: Raw, bench: Bench) ->
 def test_the_disk_that_does_not_take_a_document_is_told_in_words(raw: Raw, bench: Bench, tmp_path: Path) -> None:
     (bench.folder / "tasks.md").mkdir()
     assert "tasks.md" in refused(raw, bench, "create_tasks", samples.TASKS)
+
+
+@pytest.mark.parametrize("target", ["STATE.yaml", "proposal.md", "journal.jsonl"])
+def test_a_link_inside_the_change_is_no_way_to_another_file_of_it(raw: Raw, bench: Bench, target: str) -> None:
+    specs = bench.folder / "specs"
+    specs.mkdir(exist_ok=True)
+    (bench.folder / target).touch()
+    (specs / "evil.md").symlink_to(bench.folder / target)
+    refused(raw, bench, "create_spec", {**samples.SPEC, "spec_id": "evil"})
+
+
+def test_a_document_that_could_not_be_read_again_is_not_written(raw: Raw, bench: Bench) -> None:
+    refused(raw, bench, "create_spec", {**samples.SPEC, "spec_id": "big", "overview": "<!-- " * 200_000})

@@ -338,6 +338,7 @@ def test_a_resolved_review_of_the_same_iteration_is_replaced(bench: Bench) -> No
         (("content",), "too short"),
         (("reviewer",), ""),
         (("content",), samples.REVIEW.replace("APPROVED", "REJECTED")),
+        (("content",), samples.REVIEW.replace("None worth a round.", "- **[High]** The order is open")),
     ],
 )
 def test_a_review_that_does_not_fit_is_refused(bench: Bench, way: tuple[str, ...], value: Any) -> None:
@@ -374,9 +375,33 @@ def test_the_review_of_an_implementation_says_what_was_found_and_who_said_so(ben
         (("issues",), None),
         (("test_results", "status"), "GREEN"),
         (("security_status",), "FINE"),
+        (("test_results", "total"), 2),
     ],
 )
 def test_a_review_of_an_implementation_that_does_not_fit_is_refused(
     bench: Bench, way: tuple[str, ...], value: Any
 ) -> None:
     assert str(way[-1]) in refused(bench, "create_review", changed(samples.CREATE_REVIEW, *way, value=value))
+
+
+@pytest.mark.parametrize(
+    ("more", "word"),
+    [
+        ({"issues": samples.CREATE_REVIEW["issues"]}, "High issue"),
+        ({"test_results": {"status": "FAIL"}}, "failing test"),
+        ({"test_results": {"status": "PASS", "failed": 1}}, "failing test"),
+        ({"security_status": "VULNERABILITIES"}, "VULNERABILITIES"),
+    ],
+)
+def test_an_approval_beside_a_reason_against_it_is_refused(bench: Bench, more: dict[str, Any], word: str) -> None:
+    approval = {**samples.CREATE_REVIEW, **samples.CONTENT}
+    assert word in refused(bench, "create_review", {**approval, **more})
+    assert not bench.call_tool("create_review", approval).is_error
+
+
+def test_an_approval_that_lists_a_high_issue_is_refused_and_no_approval_with_it_is_written(bench: Bench) -> None:
+    assert not bench.call_tool("create_proposal", samples.PROPOSAL).is_error
+    content = samples.REVIEW.replace("None worth a round.", "### 1. Ties (High)\n\nThe order is open.")
+    assert "no High issue" in refused(bench, "append_review", {**samples.APPEND, "content": content})
+    rejected = {"status": "rejected", "content": content.replace("APPROVED", "REJECTED")}
+    assert not bench.call_tool("append_review", {**samples.APPEND, **rejected}).is_error

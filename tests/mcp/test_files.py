@@ -62,10 +62,10 @@ def test_an_edit_changes_what_it_says_and_brings_the_head_up_to_date(bench: Benc
 def test_the_text_to_replace_must_be_there_exactly_once(bench: Bench) -> None:
     bench.write("notes.md", "one two two\n")
     edit = {"change_id": CHANGE, "file": "notes.md", "new_text": "x"}
-    for old, times in (("two", 2), ("three", 0)):
+    for old, times in (("two", "more than once"), ("three", "not at all")):
         result = bench.call_tool("edit_file", {**edit, "old_text": old})
         assert result.is_error
-        assert f"holds it {times} times" in said(result)
+        assert f"holds it {times}" in said(result)
     assert bench.text("notes.md") == "one two two\n"
     assert not bench.call_tool("edit_file", {**edit, "old_text": "one "}).is_error
     assert bench.text("notes.md") == "xtwo two\n"

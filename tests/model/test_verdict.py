@@ -8,8 +8,12 @@ from agentd.model.change import REVIEW_STATUSES
 from agentd.model.verdict import (
     CODE_VERDICTS,
     PLAN_VERDICTS,
+    CodeVerdict,
     Issue,
+    SecurityStatus,
+    TestResults,
     code_verdict,
+    contradictions,
     count,
     only_minor,
     plan_verdict,
@@ -88,3 +92,33 @@ def test_one_medium_issue_is_minor_and_two_or_a_high_one_are_not() -> None:
     assert only_minor((low, low, medium))
     assert not only_minor((medium, medium))
     assert not only_minor((high,))
+
+
+@pytest.mark.parametrize(
+    ("tests", "security", "against"),
+    [
+        (None, None, 0),
+        (TestResults("PASS", 3, 2, 0, 1), "WARNINGS", 0),
+        (TestResults("PARTIAL", passed=7), "CLEAN", 0),
+        (TestResults("FAIL"), None, 1),
+        (TestResults("PASS", 3, 2, 1), None, 1),
+        (None, "VULNERABILITIES", 1),
+        (TestResults("FAIL"), "VULNERABILITIES", 2),
+    ],
+)
+def test_an_approval_goes_with_no_reason_against_it_and_any_other_verdict_with_all(
+    tests: TestResults | None, security: SecurityStatus | None, against: int
+) -> None:
+    minor, high = (Issue("Medium", "x", "y"), Issue("Low", "x", "y")), Issue("High", "x", "y")
+    assert len(contradictions("APPROVED", minor, tests, security)) == against
+    assert len(contradictions("APPROVED", (*minor, high), tests, security)) == against + 1
+    for verdict in (None, "NEEDS_REVISION", "REJECTED", "NEEDS_CHANGES", "MAJOR_ISSUES"):
+        assert contradictions(verdict, (high,), tests, security) == ()  # type: ignore[arg-type]  # each is one
+
+
+@pytest.mark.parametrize("verdict", [None, *CODE_VERDICTS])
+def test_counts_beyond_a_total_contradict_it_whatever_the_verdict(verdict: CodeVerdict | None) -> None:
+    assert contradictions(verdict, (), TestResults("PASS", 3, 2, 0, 2)) == (
+        "2 passed, 0 failed and 2 skipped are more tests than the total of 3",
+    )
+    assert contradictions(verdict, (), TestResults("PASS", 5, 2, 0, 2)) == ()

@@ -14,14 +14,14 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 
 
 def inside(folder: Path, name: str, what: str) -> Path:
-    """The real path of `name` below `folder`; whatever could lead elsewhere is refused, links included."""
+    """The path of `name` below `folder`; whatever could lead elsewhere is refused, and so is every link."""
     why = _odd(name)
     if not why:
         root = Path(os.path.realpath(folder))
         path = Path(os.path.realpath(root / name))
-        if path != root and path.is_relative_to(root):
+        if path == root / name:
             return path
-        why = "it leads out of its folder through a link"
+        why = "it is a link, and a link may lead to what is not yours"
     shown = name if len(name) <= 80 else name[:80] + "…"
     raise Refused(f"{what}: {shown!r} is not allowed: {why}.", f"send a path inside {folder.name}/, such as notes/a.md")
 

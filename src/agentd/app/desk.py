@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agentd.app.confined import inside, read_text
+from agentd.app.confined import LARGEST, inside, read_text
 from agentd.app.project import Project, open_project
 from agentd.errors import AgentdError, NotFound, Refused
 from agentd.state import durable, layout
@@ -112,8 +112,11 @@ class Desk:
     def write(self, path: Path, text: str) -> None:
         """Put a document in its place, whole, if this call is still the one under way."""
         self._current()
+        data = text.encode()
+        if len(data) > LARGEST:
+            raise Refused(f"{path.name} would have {len(data)} bytes; at most {LARGEST} are written.", "send less text")
         durable.make_folder(path.parent)
-        durable.replace(path, text.encode(), "document")
+        durable.replace(path, data, "document")
 
     def _current(self) -> State:
         state = self.store.peek()

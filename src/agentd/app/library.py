@@ -7,7 +7,7 @@ from pathlib import Path
 from agentd.app.confined import inside, read_text
 from agentd.app.desk import Desk
 from agentd.app.reading import Text
-from agentd.app.writing import Written, listed
+from agentd.app.writing import Written, listed, refuse_wrong
 from agentd.documents import frontmatter, spec
 from agentd.errors import NotFound, Refused
 
@@ -65,11 +65,13 @@ def write_knowledge(desk: Desk, name: str, title: str, source: str, content: str
 
 
 def write_main_spec(desk: Desk, name: str, content: str) -> Written:
-    """A spec of the library as the agent sends it, with what is wrong with it."""
+    """A spec of the library as the agent sends it; one that breaks a rule that counts is not written."""
     path, shown = _page(desk, SPECS, name)
     text = content if content.endswith("\n") else content + "\n"
+    findings = spec.read(text, desk.project.config.rules())[1]
+    refuse_wrong(shown, findings)
     desk.write(path, text)
-    return listed(f"Wrote {shown}.", shown, spec.read(text)[1])
+    return listed(f"Wrote {shown}.", shown, findings)
 
 
 def _page(desk: Desk, home: str, name: str) -> tuple[Path, str]:

@@ -10,18 +10,20 @@ from agentd.app.writing import Written, listed, rendering
 from agentd.documents import challenge, proposal, review
 from agentd.errors import NotFound, Refused
 from agentd.model.change import Review, ReviewStatus
-from agentd.model.verdict import CodeReview
+from agentd.model.verdict import CodeReview, contradictions
 
 
 def append_review(desk: Desk, status: ReviewStatus, iteration: int, reviewer: str, content: str) -> Written:
-    """A review added to the proposal, and CHALLENGE.md made from it."""
+    """A review added to the proposal, and CHALLENGE.md made from it; one that contradicts itself is not written."""
     path = desk.path("proposal.md")
     if not path.is_file():
         raise NotFound("There is no proposal.md, so there is nothing to review.", "read_file shows what is there")
     mine = Review(status, iteration, reviewer, content, call=desk.call)
+    made = challenge.from_review(desk.store.peek().run.name, mine)
+    _refuse(contradictions(made.verdict, made.issues), "send needs_revision, or give each issue its severity")
     with rendering():
         text = proposal.append_review(desk.read(path), mine)
-        report = challenge.render(challenge.from_review(desk.store.peek().run.name, mine))
+        report = challenge.render(made)
     desk.write(path, text)
     desk.write(desk.path("CHALLENGE.md"), report)
     shown = desk.shown(path)
@@ -32,13 +34,15 @@ def append_review(desk: Desk, status: ReviewStatus, iteration: int, reviewer: st
 def write_review(desk: Desk, found: CodeReview) -> Written:
     """REVIEW.md with the verdict on the implementation; one that contradicts itself is not written."""
     path = desk.path("REVIEW.md")
-    if found.verdict == "APPROVED" and any(issue.severity == "High" for issue in found.issues):
-        raise Refused("verdict: APPROVED goes with no HIGH issue.", "send NEEDS_CHANGES, or another severity")
-    tests = found.tests
-    if found.verdict == "APPROVED" and tests and (tests.status == "FAIL" or tests.failed):
-        raise Refused("verdict: APPROVED goes with no failing test.", "send NEEDS_CHANGES or MAJOR_ISSUES")
+    against = contradictions(found.verdict, found.issues, found.tests, found.security)
+    _refuse(against, "send NEEDS_CHANGES or MAJOR_ISSUES, or correct what the verdict does not go with")
     with rendering():
         text = review.render(replace(found, call=desk.call))
     desk.write(path, text)
     shown = desk.shown(path)
     return listed(f"Wrote {shown} ({found.verdict}).", shown, review.read(text, desk.project.config.rules())[1])
+
+
+def _refuse(against: tuple[str, ...], fix: str) -> None:
+    if against:
+        raise Refused(f"Nothing was written: {'; '.join(against)}.", fix)

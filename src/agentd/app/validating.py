@@ -71,7 +71,7 @@ def validate_change(project: Project, name: str, fix: bool = False) -> Validatio
     """One change, wherever it stands. With `fix`, what needs no person to be put right is, under the run's lock."""
     home = find_change(project, name)
     rules, shelf = project.config.rules(), Shelf(str(project.root))
-    fixed = tuple(fix_change(shelf.root, home, rules)) if fix else ()
+    fixed = tuple(fix_change(shelf.root, home, rules)) if fix and home.startswith(ACTIVE) else ()
     mine = examine_change(home, rules, shelf)
     stakes = [_stake(mine), *_rivals(mine, rules, shelf)] if home.startswith(ACTIVE) else []
     return _validation(home.rpartition("/")[2], [mine], stakes, rules, shelf, fixed)

@@ -135,24 +135,32 @@ def _write(desk: Desk, name: str, text: str) -> Written:
     path = desk.path(name)
     module = spec if name.startswith("specs/") else DOCUMENTS[name]
     findings: tuple[Finding, ...] = module.read(text, desk.project.config.rules())[1]
-    if any(finding.severity == "High" for finding in findings):
-        lines = "\n".join(in_words(finding) for finding in findings)
-        raise Refused(
-            f"{name} was not written, because of what would be wrong with it:\n{lines}", "correct it and call again"
-        )
+    refuse_wrong(name, findings)
     desk.write(path, text)
     shown = desk.shown(path)
     return listed(f"Wrote {shown}.", shown, findings)
 
 
+def refuse_wrong(name: str, findings: tuple[Finding, ...]) -> None:
+    """A whole new document is written only if nothing in it breaks a rule that counts."""
+    if any(finding.severity == "High" for finding in findings):
+        lines = "\n".join(in_words(finding) for finding in findings)
+        raise Refused(
+            f"{name} was not written, because of what would be wrong with it:\n{lines}", "correct it and call again"
+        )
+
+
 def _replaced(text: str, old: str, new: str, name: str) -> str:
-    if old not in text and "\r\n" in text:  # agents see and send plain line ends
+    if "\r\n" in text:  # agents see and send plain line ends
         old, new = (part.replace("\r\n", "\n").replace("\n", "\r\n") for part in (old, new))
-    found = text.count(old)
+    first = text.find(old)
+    found = 0 if first < 0 else 1 if text.find(old, first + 1) < 0 else 2
     if found == 1:
         return text.replace(old, new)
     fix = "read_file shows what is there" if not found else "send more of the text around it, so that it is there once"
-    raise Refused(f"old_text: {name} holds it {found} times; it must be there exactly once.", fix)
+    raise Refused(
+        f"old_text: {name} holds it {('not at all', '', 'more than once')[found]}; it must be there exactly once.", fix
+    )
 
 
 def _refuse_unless_document(inner: str, name: str) -> None:

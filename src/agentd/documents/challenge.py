@@ -9,7 +9,7 @@ from agentd.errors import Corrupt
 from agentd.model.change import Review
 from agentd.model.finding import Finding
 from agentd.model.rules import Rules
-from agentd.model.verdict import PLAN_VERDICTS, PLAN_WORDS, Challenge, verdict_of
+from agentd.model.verdict import PLAN_VERDICTS, PLAN_WORDS, Challenge, contradictions, verdict_of
 
 LABELS = {
     "severity": "Severity",
@@ -23,6 +23,7 @@ LABELS = {
 }
 _TITLE = re.compile(r"challenge(?: report)?[ \t]*[:：][ \t]*(.*)", re.IGNORECASE)
 _FIX = f"write **Verdict**: and one of {', '.join(PLAN_VERDICTS)} below the heading Verdict, and nothing more"
+_AGREE_FIX = "write NEEDS_REVISION or REJECTED, or give the issues the severity that they have"
 _ISSUE_FIX = "write - **Severity**: High, Medium or Low, and - **Description**:, below the issue's heading"
 
 
@@ -60,7 +61,7 @@ def read(text: str, rules: Rules = RULES) -> tuple[Challenge, tuple[Finding, ...
     front = frontmatter.read(text)
     plan = outline(front.lines, front.first)
     found = issues.read(plan)
-    verdict, problems = judging.judge(plan, found, PLAN_WORDS)
+    verdict, said, problems = judging.judge(plan, found, PLAN_WORDS)
     title = next((match for part in plan.sections if (match := _TITLE.match(part.title))), None)
     document = Challenge(
         quoting.unescape_line(title[1]) if title else "",
@@ -70,6 +71,8 @@ def read(text: str, rules: Rules = RULES) -> tuple[Challenge, tuple[Finding, ...
         judging.section(plan, "Next Steps"),
     )
     findings = judging.findings(problems, "CHALLENGE.md", _FIX, rules)
+    against = [(said, what) for what in contradictions(verdict, document.issues)]
+    findings += judging.findings(against, "CHALLENGE.md", _AGREE_FIX, rules)
     findings += judging.findings(found.problems, "CHALLENGE.md", _ISSUE_FIX, rules)
     if verdict == "NEEDS_REVISION" and not found.issues:
         what = "the verdict is NEEDS_REVISION and there are no issues"

@@ -29,7 +29,8 @@ def read(text: str) -> Front:
     """The parts of a document; what is wrong with its head is a finding, and the body is there all the same."""
     lines = split_lines(text)
     if not lines or lines[0].rstrip() != "---":
-        missing = Finding("missing_frontmatter", "the front matter is missing", 1, fix="agentd validate --fix")
+        fix = "begin the file with the lines '---', 'id: …' and '---'"
+        missing = Finding("missing_frontmatter", "the front matter is missing", 1, fix=fix)
         return Front({}, tuple(lines), 1, (missing,))
     end = next((number for number, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "...")), 0)
     if not end:

@@ -43,7 +43,8 @@ _GROUP = re.compile(
 _NUMBERED = re.compile(
     r"(?:issue(?:[ \t]+#?\d+)?[ \t]*[:：]|issue[ \t]+#?\d+[ \t]*$|#?\d+[.):：])[ \t]*", re.IGNORECASE
 )
-_TAGGED = re.compile(r"[\[(（](high|medium|low)[\])）][ \t:：-]*", re.IGNORECASE)
+_TAGGED = re.compile(r"(\*\*|__|)[\[(（](high|medium|low)[\])）](?:[:：]?(\1))?[ \t:：-]*", re.IGNORECASE)
+_TAGGED_LAST = re.compile(r"[ \t]*[\[(（](high|medium|low)[\])）]\Z", re.IGNORECASE)
 _NOTHING = re.compile(r"\W*(?:none|no\b.*|n/a|nothing\b.*|无|無|なし)\W*", re.IGNORECASE | re.DOTALL)
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _ASIDE = re.compile(r"[(（].*[)）]")
@@ -141,17 +142,20 @@ def _issue(title: str, fields: Iterable[Item], words: str, usual: Severity | Non
     values: dict[str, str] = {}
     for item in fields:
         values.setdefault(_LABELS[item.label], bullets.read(item, OWN))
-    said = values.pop("severity", "")
-    tag = _TAGGED.match(title) if not said else None
-    if tag:
-        said, title = tag[1], title[tag.end() :]
+    said, _, below = values.pop("severity", "").partition("\n\n")
+    if not said and title:
+        said, title = _tag(title)
+        last = _TAGGED_LAST.search(title) if not said else None
+        said, title = (last[1], title[: last.start()]) if last else (said, title)
+    elif not said:
+        said, words = _tag(words)
     title = title or values.get("title", "")
     values.pop("title", "")
     name = f"the issue '{title}'" if title else "the issue"
     severity = verdict.severity(_ASIDE.sub("", said).strip(" \t*_`.。")) if said else usual
     if severity is None:
         found.problems.append((line, f"{name} has the severity '{said}'" if said else f"{name} has no severity"))
-    description = values.pop("description", "") or words
+    description = values.pop("description", "") or "\n\n".join(filter(None, (words, below.lstrip("\n"))))
     if not description:
         found.problems.append((line, f"{name} has no description"))
     number = values.get("line_number", "")
@@ -167,6 +171,14 @@ def _issue(title: str, fields: Iterable[Item], words: str, usual: Severity | Non
         line_number=int(number) if _NUMBER.fullmatch(number) else None,
         line=line,
     )
+
+
+def _tag(text: str) -> tuple[str, str]:
+    """The severity in brackets that a text begins with, and the text without it."""
+    tag = _TAGGED.match(text)
+    if not tag:
+        return "", text
+    return tag[2], ("" if tag[3] is not None else tag[1]) + text[tag.end() :]
 
 
 def _bare(path: str) -> str:

@@ -26,20 +26,23 @@ _APPROVED = re.compile(r"\W*approved\W*(?:ready(?: (?:for|to) \w+)?\W*)?", re.IG
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
-def judge(plan: Outline, found: Found, words: Mapping[str, Verdict]) -> tuple[Verdict | None, list[tuple[int, str]]]:
-    """The one verdict of a text, or None and the reason with its line."""
+def judge(
+    plan: Outline, found: Found, words: Mapping[str, Verdict]
+) -> tuple[Verdict | None, int, list[tuple[int, str]]]:
+    """The one verdict of a text and its line, or None and the reason with its line."""
     said = stated(_speaking(plan, found.sections), [word.lower() for word in words], plan.first)
     verdicts = {words.get(_meant(one)) for one in said}
     if not said:
         heading = next((part.line for part in plan.sections if _TITLE.match(part.title)), top(plan))
-        return None, [(heading, "there is no verdict")]
+        return None, heading, [(heading, "there is no verdict")]
     if None in verdicts:
         odd = next(one for one in said if words.get(_meant(one)) is None)
-        return None, [(odd.line, f"'{odd.said}' is no clear verdict")]
+        return None, odd.line, [(odd.line, f"'{odd.said}' is no clear verdict")]
     if len(verdicts) > 1:
         other = next(one for one in said if words.get(_meant(one)) != words.get(_meant(said[0])))
-        return None, [(other.line, f"'{other.said}' is another verdict than '{said[0].said}' on line {said[0].line}")]
-    return verdicts.pop(), []
+        what = f"'{other.said}' is another verdict than '{said[0].said}' on line {said[0].line}"
+        return None, other.line, [(other.line, what)]
+    return verdicts.pop(), said[0].line, []
 
 
 def top(plan: Outline) -> int:

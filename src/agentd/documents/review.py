@@ -18,6 +18,7 @@ from agentd.model.verdict import (
     CodeReview,
     Issue,
     TestResults,
+    contradictions,
 )
 
 LABELS = {
@@ -34,6 +35,7 @@ _COUNTS = ("total", "passed", "failed", "skipped")
 _TITLE = re.compile(r"(?:code |implementation )?review(?: report)?[ \t]*[:：][ \t]*(.*)", re.IGNORECASE)
 _NUMBER = re.compile(r"\W*([0-9]{1,9})\W*")
 _FIX = f"write one of {', '.join(CODE_VERDICTS)} below the heading Verdict, and nothing more"
+_AGREE_FIX = "write NEEDS_CHANGES or MAJOR_ISSUES, or correct what the verdict does not go with"
 _ISSUE_FIX = "write - **Severity**: High, Medium or Low, and - **Description**:, below the issue's heading"
 
 
@@ -66,7 +68,7 @@ def read(text: str, rules: Rules = RULES) -> tuple[CodeReview, tuple[Finding, ..
     front = frontmatter.read(text)
     plan = outline(front.lines, front.first)
     found = issues.read(plan)
-    verdict, problems = judging.judge(plan, found, CODE_WORDS)
+    verdict, said_at, problems = judging.judge(plan, found, CODE_WORDS)
     findings = judging.findings(problems, "REVIEW.md", _FIX, rules)
     findings += judging.findings(found.problems, "REVIEW.md", _ISSUE_FIX, rules)
     tests, odd = _read_tests(plan)
@@ -88,6 +90,8 @@ def read(text: str, rules: Rules = RULES) -> tuple[CodeReview, tuple[Finding, ..
         str(front.data.get("call") or ""),
         {str(path): str(checksum) for path, checksum in files.items()} if isinstance(files, dict) else {},
     )
+    against = [(said_at, what) for what in contradictions(verdict, document.issues, tests, security)]
+    findings += judging.findings(against, "REVIEW.md", _AGREE_FIX, rules)
     findings += [
         replace(finding, severity=rules.severity(finding.rule), file="REVIEW.md")
         for finding in front.findings

@@ -13,7 +13,9 @@ def split_ends(text: str) -> list[str]:
 
 def line_end(text: str) -> str:
     """How lines end in a text."""
-    return "\r\n" if "\r\n" in text else "\n"
+    if "\r\n" in text:
+        return "\r\n"
+    return "\r" if "\r" in text and "\n" not in text else "\n"
 
 
 def spaced(text: str, first: int, apart: Collection[int], headings: Collection[int], off: Collection[int]) -> str:

@@ -25,6 +25,7 @@ SEVERITY: Mapping[str, Severity] = {
     "invalid_review": "High",
     "duplicate_heading": "Medium",
     "broken_reference": "Medium",
+    "placeholder": "Medium",
     "missing_issues": "Medium",
     "missing_spec": "Medium",
     "uncovered_requirement": "Medium",

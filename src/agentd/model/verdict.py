@@ -129,5 +129,26 @@ def only_minor(issues: tuple[Issue, ...]) -> bool:
     return found["High"] == 0 and found["Medium"] <= 1
 
 
+def contradictions(
+    verdict: PlanVerdict | CodeVerdict | None,
+    issues: tuple[Issue, ...],
+    tests: TestResults | None = None,
+    security: SecurityStatus | None = None,
+) -> tuple[str, ...]:
+    """What a review says against itself: reasons not to approve beside an approval, counts that do not add up."""
+    found = []
+    if verdict == "APPROVED":
+        if count(issues)["High"]:
+            found.append("the verdict APPROVED goes with no High issue")
+        if tests and (tests.status == "FAIL" or tests.failed > 0):
+            found.append("the verdict APPROVED goes with no failing test")
+        if security == "VULNERABILITIES":
+            found.append("the verdict APPROVED goes with no security status VULNERABILITIES")
+    if tests and 0 < tests.total < tests.passed + tests.failed + tests.skipped:
+        counts = f"{tests.passed} passed, {tests.failed} failed and {tests.skipped} skipped"
+        found.append(f"{counts} are more tests than the total of {tests.total}")
+    return tuple(found)
+
+
 def _folded(word: str) -> str:
     return re.sub(r"[\s_-]+", "_", word.strip()).upper()

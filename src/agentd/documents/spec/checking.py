@@ -7,6 +7,7 @@ from typing import Any
 
 from agentd.documents.frontmatter import Front, key_line
 from agentd.documents.outline import Outline
+from agentd.documents.spec import placeholders
 from agentd.documents.spec.parts import Part
 from agentd.model.change import Spec
 from agentd.model.finding import Finding
@@ -30,6 +31,7 @@ def check(
     yield from _headings(found, rules)
     yield from _requirements(sheet, found, rules)
     yield from _scenarios(sheet, found, rules)
+    yield from placeholders.check(sheet, found, rules)
 
 
 def missing_headings(found: list[Part], rules: Rules) -> list[str]:
@@ -131,6 +133,7 @@ def _headings(found: list[Part], rules: Rules) -> Iterator[Finding]:
 def _requirements(sheet: Outline, found: list[Part], rules: Rules) -> Iterator[Finding]:
     pattern = compiled(rules.requirement_pattern) if rules.requirement_pattern else None
     lines: dict[str, int] = {}
+    yield from _none(sheet, found)
     for part in found:
         if part.kind == "stray":
             what = f"'{part.title}' does not begin with the id of a requirement, R and a number"
@@ -150,6 +153,15 @@ def _requirements(sheet: Outline, found: list[Part], rules: Rules) -> Iterator[F
         if part.kind == "scenario" and part.of and part.of not in lines:
             what = f"the scenario '{part.key}' stands under {part.of}, which is not one of the requirements"
             yield Finding("broken_reference", what, part.line, fix=f"add '### {part.of} - title' under Requirements")
+
+
+def _none(sheet: Outline, found: list[Part]) -> Iterator[Finding]:
+    """A spec without a requirement; a placeholder where they should stand is a finding already."""
+    listed = next((part for part in found if part.kind == "section" and part.key == "requirements"), None)
+    if listed is None or any(part.kind == "requirement" for part in found):
+        return
+    if not placeholders.empty_sections(sheet, listed.line, listed.end):
+        yield Finding("invalid_requirement_format", "the spec has no requirement", listed.line, fix="### R1 - title")
 
 
 def _text(sheet: Outline, part: Part) -> str:

@@ -13,7 +13,7 @@ from agentd.model.finding import Finding
 _OPENING = re.compile(r" {0,3}(?:`{3,}|~{3,})[ \t]*(?i:ya?ml)[ \t]*")
 _KEYS = {"id", "priority", "status"}
 _KEY_LINE = re.compile(r"[ \t]*(?:(?:id|priority|status)[ \t]*:|$)")
-_ID = re.compile(r"R\d+", re.IGNORECASE)
+_ID = re.compile(r"R[0-9]+", re.IGNORECASE)
 _PLACE = re.compile(r":(\d+):\d+: (.*)\.$", re.DOTALL)
 _FIX = "write the lines id, priority and status, each as 'key: value'"
 

@@ -1,6 +1,7 @@
 """The parts of a spec by its headings: sections, requirements and scenarios. What stands in them is for others to read."""
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -16,8 +17,10 @@ _Item = tuple[Kind, str, str, str]  # kind, key, title, of
 _Begun = tuple[int, int, Kind, str, str, str, bool]  # a part whose end is not known yet
 
 SECTIONS = ("overview", "requirements", "acceptance criteria", "flow diagram", "data model")
-REQUIREMENT = re.compile(r"(?:Requirement[ \t]+)?[*_`\[]*(R\d+)[*_`\]]*(?:[ \t]*[-–—:：][ \t]*|\.?[ \t]+|$)(.*)")
+REQUIREMENT = re.compile(r"(?:Requirement[ \t]+)?[*_`\[]*(R[0-9]+)[*_`\]]*(?:[ \t]*[-–—:：][ \t]*|\.?[ \t]+|$)(.*)")
 SCENARIO = re.compile(r"scenario(?:[ \t]*(\d[\w.]*))?[ \t]*(?:[:：]|[-–—](?=[ \t]|$)|$)[ \t]*(.*)", re.IGNORECASE)
+_BEFORE_NAME = re.compile(r"(?:[*_`]|[0-9]+(?:\.[0-9]+)*[.)]?[ \t]+)*")
+_COMMENTS = re.compile(r"(?:[ \t]*<!--(?:(?!-->).)*-->)+$")
 TAG = re.compile(r" {0,3}</?spec\b[^>]*>[ \t]*", re.IGNORECASE)
 
 
@@ -76,15 +79,16 @@ def split_requirements(text: str) -> tuple[Span, ...]:
 
 def parts(sheet: Outline, title: str, rules: Rules = steps.USUAL) -> list[Part]:
     """Every part in order. A known section, requirement or scenario one level off is there too, marked as misplaced."""
-    names = [section.title.rstrip(":： ").casefold() for section in sheet.sections]
+    known = {*SECTIONS, *map(str.casefold, rules.required_headings)}
+    names = [_name(section.title, known) for section in sheet.sections]
     placed = {name for name, section in zip(names, sheet.sections, strict=True) if section.level == 2}
-    known = {*SECTIONS, *map(str.casefold, rules.required_headings)} - placed
+    known -= placed
     title = title.casefold()
     place = _Place()
     found: list[_Begun] = []
     titled = False
     for name, (level, text, line, _) in zip(names, sheet.sections, strict=True):
-        off = level in (1, 3) and name in known and not (level == 1 and name == title)
+        off = level in (1, 3) and name in known and not (level == 1 and title in (name, text.casefold()))
         item = None if off or level == 1 else _item(place, level, text)
         if item:
             found.append((line, level, *item, level == 2))
@@ -96,6 +100,17 @@ def parts(sheet: Outline, title: str, rules: Rules = steps.USUAL) -> list[Part]:
             place = _Place(name)
             found.append((line, level, "section", name, text, "", off))
     return _ended(sheet, found, rules)
+
+
+def _name(title: str, known: Collection[str]) -> str:
+    """What a section is called. A known one is known with a number or emphasis on it, or with a comment after it."""
+    name = title.rstrip(":： ").casefold()
+    if name in known:
+        return name
+    bare = _COMMENTS.sub("", name) if name.endswith("-->") else name
+    begins = _BEFORE_NAME.match(bare)
+    bare = bare[begins.end() if begins else 0 :].rstrip("*_`:： ")
+    return bare if bare in known else name
 
 
 def _item(place: _Place, level: int, text: str) -> _Item | None:

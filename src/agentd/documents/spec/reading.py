@@ -130,12 +130,17 @@ class _Reader:
                 break
             inner.append(lines[number - part.line - 1])
         try:
-            return json.loads("\n".join(inner))
+            return json.loads("\n".join(inner), parse_constant=_refuse)
         except (ValueError, RecursionError) as error:
             line = first + getattr(error, "lineno", 1)
-            what = f"the data model is not JSON: {getattr(error, 'msg', 'it is nested too deeply')}"
+            why = "it is nested too deeply" if isinstance(error, RecursionError) else getattr(error, "msg", str(error))
+            what = f"the data model is not JSON: {why}"
             self.findings.append(Finding("invalid_value", what, line, fix="write the data model as a JSON schema"))
             return None
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not a number in it")
 
 
 def _is_json(line: str) -> bool:

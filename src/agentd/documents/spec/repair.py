@@ -10,13 +10,10 @@ from agentd.documents.spacing import line_end, spaced, split_ends
 from agentd.documents.spec import steps
 from agentd.documents.spec.checking import counted, missing_headings, missing_scenarios
 from agentd.documents.spec.parts import Part, parts
+from agentd.documents.spec.placeholders import EMPTY_SCENARIO, EMPTY_SECTION, EMPTY_STEP
 from agentd.documents.spec.reading import read
 from agentd.errors import Corrupt
 from agentd.model.rules import Rules
-
-EMPTY_SECTION = "Nothing is said here yet."
-EMPTY_STEP = "(to be completed)"
-EMPTY_SCENARIO = "To be completed"
 
 
 def tidy(text: str) -> str:
@@ -80,8 +77,9 @@ def _with_counts(text: str) -> str:
 
 
 def _unless_in_vain(old: str, new: str, rules: Rules) -> str:
-    """The new text, if it leaves less to find."""
-    return new if len(read(new, rules)[1]) < len(read(old, rules)[1]) else old
+    """The new text, if it leaves less to find but for the places it made."""
+    before, after = (sum(each.rule != "placeholder" for each in read(text, rules)[1]) for text in (old, new))
+    return new if after < before else old
 
 
 def _with_section(text: str, title: str, rules: Rules) -> str:

@@ -89,8 +89,15 @@ def _body(spec: Spec) -> list[str]:
     if spec.flow_diagram:
         parts += ["## Flow Diagram", _diagram(spec.flow_diagram)]
     if spec.data_model is not None:
-        parts += ["## Data Model", fenced("json", json.dumps(spec.data_model, indent=2, ensure_ascii=False))]
+        parts += ["## Data Model", fenced("json", _json(spec.data_model))]
     return [part for part in parts if part]
+
+
+def _json(model: Any) -> str:
+    try:
+        return json.dumps(model, indent=2, ensure_ascii=False, allow_nan=False)
+    except ValueError as error:
+        raise ValueError(f"the data model must be JSON, without NaN, Infinity or itself inside it: {error}") from None
 
 
 def _requirement(requirement: Requirement) -> list[str]:
