@@ -278,6 +278,7 @@ def test_the_older_sections_are_read_too() -> None:
         ("- **[Medium]:** x\n- **[Low] A** b\n", [("Medium", "", "x"), ("Low", "", "**A** b")]),
         ("### 1. Ties (High)\n\nThe order is open.\n", [("High", "Ties", "The order is open.")]),
         ("### Ties (High)\n- Severity: Low\n- Description: open\n", [("Low", "Ties (High)", "open")]),
+        ("### [High] Ties (low)\n\nopen\n", [("High", "Ties (low)", "open")]),
         ("### High\n- Coverage is (low)\n", [("High", "", "Coverage is (low)")]),
         (
             "### Ties\n* __Severity__: Low\n* __Description__:\n  open\n#### More\n",
@@ -313,7 +314,7 @@ def test_an_approval_beside_a_high_issue_is_told_on_the_line_of_the_verdict() ->
     text = "## Issues\n\n- **[High]** The order is open\n\n## Verdict\n\n**Verdict**: {}\n"
     _, findings = challenge.read(text.format("APPROVED"))
     assert [(finding.rule, finding.line, finding.severity) for finding in findings] == [("invalid_review", 7, "High")]
-    with pytest.raises(Corrupt, match="^CHALLENGE.md:7: the verdict APPROVED goes with no High issue"):
+    with pytest.raises(Corrupt, match=r"^CHALLENGE.md:7: the verdict APPROVED goes with no High issue"):
         challenge.parse(text.format("APPROVED"), "CHALLENGE.md")
     assert challenge.read(text.format("REJECTED"))[1] == ()
     assert challenge.read(text.format("APPROVED").replace("High", "Medium"))[1] == ()

@@ -499,7 +499,9 @@ def test_a_placeholder_stays_a_finding_until_it_is_replaced() -> None:
 
 
 def test_words_that_only_hold_a_placeholder_are_none() -> None:
-    text = WRITTEN.replace("the code is sent\n", "the list is marked (to be completed)\n\n```\n(to be completed)\n```\n")
+    text = WRITTEN.replace(
+        "the code is sent\n", "the list is marked (to be completed)\n\n```\n(to be completed)\n```\n"
+    )
     assert found(text.replace("People log in", "Nothing is said here yet. People log in")) == []
 
 
@@ -520,7 +522,18 @@ def test_a_spec_without_a_requirement_is_told_so(instead: str) -> None:
 
 @pytest.mark.parametrize(
     "way",
-    ["1. {}", "2) {}", "1.2 {}", "**{}**", "__{}__", "*{}:*", "3. **{}**", "**4. {}**", "{} <!-- x -->", "`{}`: <!---->"],
+    [
+        "1. {}",
+        "2) {}",
+        "1.2 {}",
+        "**{}**",
+        "__{}__",
+        "*{}:*",
+        "3. **{}**",
+        "**4. {}**",
+        "{} <!-- x -->",
+        "`{}`: <!---->",
+    ],
 )
 def test_a_section_is_known_by_its_name_whatever_is_around_it(way: str) -> None:
     text = re.sub(r"(?m)^## (.+)$", lambda line: f"## {way.format(line[1])}", WRITTEN)
@@ -543,7 +556,9 @@ def test_missing_front_matter_is_for_a_person_to_write() -> None:
 def test_a_file_of_carriage_returns_stays_one() -> None:
     untidy = WRITTEN.replace("## Overview\n\n", "## Overview \n").replace("\n", "\r")
     assert spec.tidy(untidy) == WRITTEN.replace("\n", "\r") == spec.tidy(spec.tidy(untidy))
-    without = WRITTEN.replace("- **THEN** the code is sent\n", "").replace("## Overview", "## Intro").replace("\n", "\r")
+    without = (
+        WRITTEN.replace("- **THEN** the code is sent\n", "").replace("## Overview", "## Intro").replace("\n", "\r")
+    )
     filled = spec.fill(without)
     assert "\n" not in filled
     assert {rule for rule, _ in found(filled)} == {"placeholder"}

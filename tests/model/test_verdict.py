@@ -113,7 +113,7 @@ def test_an_approval_goes_with_no_reason_against_it_and_any_other_verdict_with_a
     assert len(contradictions("APPROVED", minor, tests, security)) == against
     assert len(contradictions("APPROVED", (*minor, high), tests, security)) == against + 1
     for verdict in (None, "NEEDS_REVISION", "REJECTED", "NEEDS_CHANGES", "MAJOR_ISSUES"):
-        assert contradictions(verdict, (high,), tests, security) == ()  # type: ignore[arg-type]  # each is one
+        assert contradictions(verdict, (high,), tests, security) == ()
 
 
 @pytest.mark.parametrize("verdict", [None, *CODE_VERDICTS])

@@ -144,9 +144,8 @@ def _issue(title: str, fields: Iterable[Item], words: str, usual: Severity | Non
         values.setdefault(_LABELS[item.label], bullets.read(item, OWN))
     said, _, below = values.pop("severity", "").partition("\n\n")
     if not said and title:
-        said, title = _tag(title)
-        last = _TAGGED_LAST.search(title) if not said else None
-        said, title = (last[1], title[: last.start()]) if last else (said, title)
+        last = None if _TAGGED.match(title) else _TAGGED_LAST.search(title)
+        said, title = (last[1], title[: last.start()]) if last else _tag(title)
     elif not said:
         said, words = _tag(words)
     title = title or values.get("title", "")
