@@ -14,7 +14,7 @@ from agentd.app import base
 from agentd.app.shelf import Shelf
 from agentd.checks import claims, coverage, references
 from agentd.checks.claims import Claim
-from agentd.documents import challenge, clarifications, proposal, review, spec, tasks
+from agentd.documents import clarifications, proposal, spec, tasks
 from agentd.documents.links import links
 from agentd.errors import Corrupt
 from agentd.model.change import Proposal, Spec, Tasks
@@ -25,13 +25,7 @@ from agentd.state.codecs import Malformed, State, codec, decode
 from agentd.state.reading import Page
 from agentd.state.store import Store
 
-DOCUMENTS: Mapping[str, ModuleType] = {
-    "clarifications.md": clarifications,
-    "proposal.md": proposal,
-    "tasks.md": tasks,
-    "CHALLENGE.md": challenge,
-    "REVIEW.md": review,
-}
+DOCUMENTS = ("clarifications.md", "proposal.md", "tasks.md", "CHALLENGE.md", "REVIEW.md")
 STATE = codec("change")
 NOTES = ("IMPLEMENTATION.md", "VERIFICATION.md")
 UNTRACKED = ("clarifications.md", "REVIEW.md")
@@ -123,8 +117,19 @@ def claims_of(home: str, rules: Rules, shelf: Shelf) -> tuple[Claim, ...]:
     return tuple(claims.claims({n: v for n, v in specs.items() if v}, _read(page, rules)[0] if page else None))
 
 
+def document(name: str) -> ModuleType | None:
+    """The module that reads a document; most changes have no review yet, so its readers are imported when one has."""
+    if name.startswith("specs/"):
+        return spec
+    if name in ("CHALLENGE.md", "REVIEW.md"):
+        from agentd.documents import challenge, review
+
+        return challenge if name == "CHALLENGE.md" else review
+    return {"clarifications.md": clarifications, "proposal.md": proposal, "tasks.md": tasks}.get(name)
+
+
 def _read(page: Page, rules: Rules, module: ModuleType | None = None) -> tuple[Any, list[Finding]]:
-    module = module or (spec if page.name.startswith("specs/") else DOCUMENTS.get(page.name))
+    module = module or document(page.name)
     if page.problem:
         return None, [_finding("unreadable_file", page.problem, page.line, page.name, rules)]
     if module is None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from agentd.app import base
-from agentd.app.examining import DOCUMENTS
+from agentd.app.examining import DOCUMENTS, document
 from agentd.documents import spec
 from agentd.model.rules import Rules
 from agentd.state import durable, lock, reading
@@ -29,7 +29,7 @@ def _fix(root: str, home: str, names: Iterable[tuple[str, str]], rules: Rules) -
         page = None if problem else reading.page(f"{root}/{home}", name)
         if page is None or page.problem:
             continue
-        module = DOCUMENTS.get(name, spec)
+        module = document(name) or spec
         text = module.tidy(page.text)
         if module is spec:
             text = spec.fill(text, rules)

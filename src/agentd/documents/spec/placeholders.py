@@ -12,6 +12,7 @@ from agentd.model.rules import Rules
 EMPTY_SECTION = "Nothing is said here yet."
 EMPTY_STEP = "(to be completed)"
 EMPTY_SCENARIO = "To be completed"
+ALL = (EMPTY_SECTION, EMPTY_STEP, EMPTY_SCENARIO)
 _NAME = re.compile(rf"{EMPTY_SCENARIO}(?: [0-9]+)?")
 
 
