@@ -70,8 +70,7 @@ class Store:
         journal.append(self.folder, {"n": state.saves, "at": at, "event": event, "phase": state.run.phase, **details})
         data = encode(self.codec, state)
         durable.replace(self.path, self._render(data), self.role)
-        known = self._document.data if self._document else data
-        self._seen, self._known, self._phase = self._signature(), known, state.run.phase
+        self._seen, self._known, self._phase = self._signature(), data, state.run.phase
         return state
 
     def move(self, folder: Path) -> None:

@@ -82,6 +82,14 @@ class Document:
                 lead = self._without(item, lead, entries)
                 changed = True
                 continue
+            if (
+                lead is None
+                and value.__class__ is str
+                and item.value.data.__class__ is str
+                and item.value.data == value
+            ):
+                entries.append(item)  # most entries are text that stays
+                continue
             fresh = self._entry(item, value, block.indent)
             if lead is not None:
                 fresh, lead = fresh._replace(lead=_joined(lead, fresh.lead)), None
