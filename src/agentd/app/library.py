@@ -4,6 +4,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from agentd.app import base
 from agentd.app.confined import inside, read_text
 from agentd.app.desk import Desk
 from agentd.app.reading import Text
@@ -12,7 +13,6 @@ from agentd.documents import frontmatter, spec
 from agentd.errors import NotFound, Refused
 
 KNOWLEDGE = "agentd/knowledge"
-SPECS = "agentd/specs"
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def write_knowledge(desk: Desk, name: str, title: str, source: str, content: str
 
 def write_main_spec(desk: Desk, name: str, content: str) -> Written:
     """A spec of the library as the agent sends it; one that breaks a rule that counts is not written."""
-    path, shown = _page(desk, SPECS, name)
+    path, shown = _page(desk, base.LIBRARY, name)
     text = content if content.endswith("\n") else content + "\n"
     findings = spec.read(text, desk.project.config.rules())[1]
     refuse_wrong(shown, findings)
