@@ -3,6 +3,8 @@
 SHELL := /bin/sh
 PYTHON := .venv/bin/python
 READY := .venv/ready
+# What is killed at a sample of its moments by `make test` and at every one by `make crash`.
+KILLED := tests/crash tests/mcp/test_kill.py tests/cli/test_races.py tests/plan/test_spending.py
 COMPILE := pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	--custom-compile-command "make lock"
 
@@ -29,7 +31,7 @@ conformance: $(READY) ## which of the numbered requirements no test proves
 	@$(PYTHON) -m tests.conformance
 
 crash: $(READY) ## kill the program at every durable write and step boundary, then go on
-	@$(PYTHON) -m pytest -q -n auto --dist worksteal tests/crash --crash=all
+	@$(PYTHON) -m pytest -q -n auto --dist worksteal $(KILLED) --crash=all
 
 bench: $(READY) ## measure; each benchmark fails beyond its own limit
 	@for file in benchmarks/[!_]*.py; do echo "$$file"; $(PYTHON) "$$file" || exit; done

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +16,34 @@ from typing import Any
 import yaml
 
 from agentd import yamltext
-from agentd.app.demo import CHANGE, IDEA, make_repository
+from agentd.app.demo import CHANGE as CHANGE
+from agentd.app.demo import make_repository
 
 AGENTD = (sys.executable, "-m", "agentd")
+# Detailed enough to need no clarification.
+IDEA = """Give the n most frequent words of a text:
+- the most frequent first
+- ties in alphabetical order
+- at most n pairs"""
+
+
+def reviewed(word: str, *issues: str, severity: str = "High", **more: Any) -> dict[str, Any]:
+    """What a scripted challenger does that comes to this verdict, with an issue for each of these titles."""
+    listed = [
+        f"### {title}\n- Severity: {severity}\n- Description: {title}.\n- Spec Reference: top-words:R1\n"
+        for title in issues
+    ]
+    body = "\n".join(listed) or "None.\n"
+    text = (
+        f"# Challenge Report: {{{{run}}}}\n\n## Verdict\n**Verdict**: {word.upper()}\n\n"
+        f"## Issues\n{body}\n## Summary\nWhat there is to say about round {{{{visit}}}}.\n"
+    )
+    return {"outcome": word, "documents": {"CHALLENGE.md": text}, **more}
+
+
+YES = reviewed("approved")
+NO = reviewed("needs_revision", "Ties")
+NEVER = reviewed("rejected", "It cannot work")
 
 
 @dataclass(frozen=True)
@@ -90,6 +116,12 @@ class Sandbox:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
         path.write_text(yaml.safe_dump({**data, **steps}, allow_unicode=True), encoding="utf-8")
 
+    def entry(self, step: str) -> dict[str, Any]:
+        """The first thing the scripted agents do at a step."""
+        said = yaml.safe_load((self.root / "agentd" / "demo.yaml").read_text(encoding="utf-8"))[step]
+        first: dict[str, Any] = said[0] if isinstance(said, list) else said
+        return first
+
     def own_workflow(self, name: str, text: str) -> None:
         folder = self.root / "agentd" / "workflows"
         folder.mkdir(exist_ok=True)
@@ -99,8 +131,19 @@ class Sandbox:
         return self.run("plan", CHANGE, IDEA, *words)
 
     def calls(self, folder: Path | None = None) -> list[str]:
-        """Every agent call that was ever begun, by name."""
-        return sorted(path.stem for path in ((folder or self.folder()) / "calls").glob("*.jsonl"))
+        """Every agent call that was ever begun, by name, those of children too."""
+        return sorted(path.stem for path in (folder or self.folder()).rglob("calls/*.jsonl"))
+
+    def set(self, section: str, **values: Any) -> None:
+        """Settings of the project's configuration; what a section had is kept."""
+        path = self.root / "agentd" / "config.toml"
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data.setdefault(section, {}).update(values)
+        lines = [
+            f"[{name}]\n" + "".join(f"{key} = {_toml(value)}\n" for key, value in keys.items())
+            for name, keys in data.items()
+        ]
+        path.write_text("\n".join(lines), encoding="utf-8")
 
     def events(self, folder: Path | None = None) -> list[dict[str, Any]]:
         lines = ((folder or self.folder()) / "journal.jsonl").read_text(encoding="utf-8").splitlines()
@@ -110,7 +153,17 @@ class Sandbox:
 def make_sandbox(folder: Path) -> Sandbox:
     root = make_repository(folder / "repo")
     shutil.copy(Path(__file__).with_name("script.yaml"), root / "agentd" / "demo.yaml")
-    return Sandbox(root)
+    sandbox = Sandbox(root)
+    sandbox.set("workflow", human_in_loop=False, self_review_iterations=0)
+    return sandbox
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {_toml(part)}" for key, part in value.items()) + "}"
+    return json.dumps(value)
 
 
 def wait_until(true: Callable[[], object], seconds: float = 30.0) -> None:

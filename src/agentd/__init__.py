@@ -14,7 +14,7 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "load": ("agentd.app.project", "open_project"),
-    "start": ("agentd.app.commands", "start"),
+    "start": ("agentd.app.driving", "start"),
     "resume": ("agentd.app.commands", "resume"),
     "answer": ("agentd.app.commands", "answer"),
     "status": ("agentd.app.looking", "status"),

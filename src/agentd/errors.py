@@ -5,6 +5,7 @@ AgentdError                 1   expected trouble
 │   ├── ChangeNotFound
 │   └── RunNotFound
 ├── MissingDescription          a new run without words to start from
+├── ClarificationNeeded         a new change that nobody has explained enough
 ├── NotReady                    the command has no work in this phase
 │   ├── ChangeNotReady
 │   ├── ChangeNotComplete
@@ -28,14 +29,22 @@ class AgentdError(Exception):
 
     code = 1
 
-    def __init__(self, message: str = "", fix: str = "") -> None:
+    def __init__(self, message: str = "", fix: str = "", cause: str = "", solution: tuple[str, ...] = ()) -> None:
         self.message = message or (type(self).__doc__ or "").split("\n")[0]
         self.fix = fix
+        self.cause = cause
+        self.solution = solution
         super().__init__(self.message)
 
     @property
     def name(self) -> str:
         return type(self).__name__
+
+    def lines(self) -> list[str]:
+        """What is wrong, where it comes from and what to do, as far as that is known."""
+        cause = [f"Cause: {self.cause}"] if self.cause else []
+        solution = ["Solution:", *(f"  - {step}" for step in self.solution)] if self.solution else []
+        return [f"Error: {self.message}", *cause, *solution]
 
 
 class NotFound(AgentdError):
@@ -52,6 +61,10 @@ class RunNotFound(NotFound):
 
 class MissingDescription(AgentdError):
     """A new run needs a description."""
+
+
+class ClarificationNeeded(AgentdError):
+    """A new change has to be clarified first."""
 
 
 class NotReady(AgentdError):

@@ -107,12 +107,12 @@ def test_an_entry_writes_its_files_and_ends_in_a_complete_reply(stage: Stage) ->
             "delete": ["old.txt"],
             "say": "all written",
             "outcome": "approved",
-            "usage": {"tokens_in": 12, "tokens_out": 3, "cost": 0.5},
+            "usage": {"tokens_in": 12, "tokens_out": 3, "cached_in": 7, "cost": 0.5},
             "session": "s-1",
             "model": "m-1",
         }
     )
-    usage = Usage(12, 3, 0.5)
+    usage = Usage(12, 3, 0.5, cached_in=7)
     assert reply == Reply("all written", "approved", complete=True, session="s-1", model="m-1", usage=usage)
     assert code == 0
     assert (stage.folder / "proposal.md").read_text("utf-8") == "# add-greeting é\n"
@@ -218,6 +218,17 @@ def test_a_failure_after_the_start_writes_nothing(stage: Stage) -> None:
     assert not reply.complete
     assert reply.model == "scripted"
     assert not (stage.folder / "a.md").exists()
+
+
+def test_a_lost_conversation_fails_only_where_one_was_to_go_on(stage: Stage) -> None:
+    entry = {"documents": {"a.md": "x"}, "fail": "lost", "outcome": "approved"}
+    reply, code, _ = stage.play(entry, stage.job(session="s-1"))
+    assert (reply.complete, reply.lost, code) == (False, True, 1)
+    assert "s-1 not found" in reply.error
+    assert not (stage.folder / "a.md").exists()
+    reply, code, _ = stage.play(entry)
+    assert (reply.complete, reply.lost, reply.outcome, code) == (True, False, "approved", 0)
+    assert (stage.folder / "a.md").exists()
 
 
 def test_garbage_is_bytes_that_are_no_text_and_a_torn_result(stage: Stage) -> None:
@@ -398,14 +409,17 @@ def test_a_missing_script_file_is_named(stage: Stage) -> None:
         ("propose: {documents: {a.md: 1}}\n", "`documents` must be a mapping from path to text (quote it)."),
         ("propose: {replace: {a: [x, y]}}\n", "`replace` must be a mapping from path to a list, each [old, new]."),
         ("propose: {replace: {a: [['', y]]}}\n", "`replace` must be"),
-        ("propose: {fail: sometimes}\n", "`fail` must be one of error, exit, garbage, no-result, empty, crash."),
+        ("propose: {fail: sometimes}\n", "`fail` must be one of error, exit, garbage, no-result, empty, crash, lost."),
         ("propose: {fail: [error]}\n", "`fail` must be one of"),
         ("propose: {hang: -1}\n", "`hang` must be true or a number of seconds."),
         ("propose: {hang: .inf}\n", "`hang` must be"),
         ("propose: {code: true}\n", "`code` must be an exit code from 0 to 255."),
         ("propose: {run: git status}\n", "`run` must be one command or a list of commands."),
         ("propose: {run: [[git], status]}\n", "`run` must be"),
-        ("propose: {usage: {tokens: 1}}\n", "`usage` must be a mapping of tokens_in, tokens_out and cost to numbers."),
+        (
+            "propose: {usage: {tokens: 1}}\n",
+            "`usage` must be a mapping of tokens_in, tokens_out, cached_in and cost to numbers.",
+        ),
         ("propose: {usage: {tokens_in: 1.5}}\n", "`usage` must be"),
         ("propose: {usage: {[a]: 1}}\n", "unhashable"),
         ("propose:\n", "line 1: an entry of step `propose` must be a mapping."),
@@ -476,9 +490,11 @@ def test_the_command_names_the_player_and_what_it_needs(stage: Stage) -> None:
         "AGENTD_VISIT": "3",
         "AGENTD_ITEM": "t1",
         "AGENTD_MODEL": "",
+        "AGENTD_EFFORT": "",
         "AGENTD_SESSION": "",
         "AGENTD_SERVER": "",
     }
+    assert scripted.command(replace(job, effort="high")).env["AGENTD_EFFORT"] == "high"
     served = scripted.command(replace(job, tools=("read_file",), server=("agentd", "mcp")))
     assert json.loads(served.env["AGENTD_SERVER"]) == ["agentd", "mcp"]
 
@@ -558,6 +574,7 @@ def test_lines_around_the_result_that_are_no_events_are_passed_over() -> None:
         [event(usage={"tokens_in": True})],
         [event(usage={"tokens_out": 1.5})],
         [event(usage={"tokens_out": -1})],
+        [event(usage={"cached_in": 0.5})],
         [event(usage={"cost": float("nan")})],
         [event(usage={"cost": float("inf")})],
         ['{"type": "start", "model": 5}', event()],

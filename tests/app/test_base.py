@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from agentd.app import base
-from agentd.app.demo import CHANGE, IDEA
 from agentd.errors import Corrupt
-from tests.sandbox import Sandbox, make_sandbox
+from tests.sandbox import CHANGE, IDEA, NEVER, Sandbox, make_sandbox
 
 
 @pytest.fixture
@@ -78,8 +77,9 @@ def test_a_change_that_is_planned_again_knows_the_other_specs_again(sandbox: San
     assert sandbox.plan().code == 0
     (sandbox.root / "agentd" / "specs" / "top-words.md").write_text("# Another\n")
     sandbox.edit_state("phase: challenged", "phase: proposed")
-    sandbox.script(challenge={"outcome": "rejected", "say": "x", "documents": {"CHALLENGE.md": "x"}})
+    sandbox.script(challenge=NEVER)
     sandbox.run("plan", CHANGE)
+    assert sandbox.state()["phase"] == "rejected"
     known = base.read(sandbox.folder())
     assert known is not None
     assert known.complete

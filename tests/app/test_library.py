@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 import agentd
-from agentd.app.demo import CHANGE, IDEA
-from tests.sandbox import make_sandbox
+from tests.sandbox import CHANGE, IDEA, make_sandbox
 
 
 def test_the_library_is_at_most_ten_names_and_each_is_there() -> None:
@@ -27,13 +26,16 @@ def test_importing_agentd_imports_nothing_else() -> None:
 def test_a_change_is_planned_step_by_step_through_the_library(tmp_path: Path) -> None:
     told: list[str] = []
     project = agentd.load(make_sandbox(tmp_path).root, say=told.append)
-    agentd.start(project, "change", CHANGE, IDEA, command="plan", steps=1)
-    assert agentd.status(project, CHANGE).step == "specify"
-    report = agentd.resume(project, CHANGE, steps=1)
-    assert (report.step, report.why) == ("break_down", "paused")
+    fields = {"clarification": "skipped: a test"}
+    agentd.start(project, "change", CHANGE, IDEA, command="plan", steps=1, fields=fields)
+    assert agentd.status(project, CHANGE).step == "clarify"
+    before = ("write_answers", "choose_git", "set_up_git", "generate", "propose", "review_proposal", "specify")
+    for step in (*before, "break_down"):
+        report = agentd.resume(project, CHANGE, steps=1)
+        assert (report.step, report.why) == (step, "paused")
     report = agentd.resume(project, CHANGE)
     assert (report.phase, report.why) == ("challenged", "elsewhere")
     assert agentd.resume(project, CHANGE).phase == "challenged"
-    assert told[0] == "▶ propose"
+    assert next(line for line in told if line.startswith("▶ ")) == "▶ propose"
     with pytest.raises(agentd.AgentdError):
         agentd.start(project, "change", CHANGE, IDEA)

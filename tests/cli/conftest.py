@@ -8,9 +8,17 @@ import pytest
 from tests.sandbox import Sandbox, make_sandbox
 
 
+@pytest.fixture(scope="session")
+def sandbox_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository, made once: git takes its time."""
+    return make_sandbox(tmp_path_factory.mktemp("sandbox")).root
+
+
 @pytest.fixture
-def sandbox(tmp_path: Path) -> Sandbox:
-    return make_sandbox(tmp_path)
+def sandbox(sandbox_once: Path, tmp_path: Path) -> Sandbox:
+    """A copy of it."""
+    shutil.copytree(sandbox_once, tmp_path / "repo", symlinks=True)
+    return Sandbox(tmp_path / "repo")
 
 
 @pytest.fixture(scope="session")

@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from agentd.app.demo import CHANGE, IDEA
 from agentd.engine.advance import advance, start
 from agentd.errors import AgentdError
 from agentd.model.run import Run
 from agentd.workflows.load import read_built_in, with_limits
-from tests.sandbox import Sandbox
+from tests.sandbox import CHANGE, IDEA, NEVER, YES, Sandbox
 
 PHASES = ("proposed", "challenged", "rejected", "implementing", "complete", "archived")
 ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
@@ -53,28 +52,28 @@ def test_needs_revision_stays_proposed_and_approved_becomes_challenged(sandbox: 
     assert done.code == 0, done.err
     ends = [(e["step"], e["outcome"], e["phase"]) for e in sandbox.events() if e["event"] == "end"]
     assert ("challenge", "needs_revision", "proposed") in ends
-    assert ("challenge", "approved", "challenged") in ends
+    assert ends[-2:] == [("challenge", "approved", "proposed"), ("approve", "done", "challenged")]
     assert sandbox.state()["phase"] == "challenged"
 
 
 @pytest.mark.requirement(85)
 def test_a_rejected_challenge_makes_the_change_rejected(sandbox: Sandbox) -> None:
-    sandbox.script(challenge={"outcome": "rejected", "documents": {"CHALLENGE.md": "no"}})
-    sandbox.plan()
+    sandbox.script(challenge=NEVER)
+    assert sandbox.plan().code == 1
     assert sandbox.state()["phase"] == "rejected"
     again = sandbox.run("plan", CHANGE)
     assert again.code == 1
-    assert "rejected" in again.err
+    assert "Rejected" in again.err
+    assert f"Fix:   agentd challenge {CHANGE}" in again.err
 
 
 @pytest.mark.requirement(86, 293)
 def test_a_rejected_change_comes_back_only_by_a_hand_edit_and_a_new_challenge(sandbox: Sandbox) -> None:
-    approve = {"outcome": "approved", "documents": {"CHALLENGE.md": "fine"}}
-    sandbox.script(challenge=[{"outcome": "rejected", "documents": {"CHALLENGE.md": "no"}}, approve])
+    sandbox.script(challenge=[NEVER, YES])
     sandbox.plan()
     before = sandbox.calls()
-    for words in (("plan", CHANGE), ("resume", CHANGE), ("impl", CHANGE), ("archive", CHANGE)):
-        sandbox.run(*words)
+    for command in ("plan", "resume", "impl", "archive", "challenge", "reproposal"):
+        sandbox.run(command, CHANGE)
         assert sandbox.state()["phase"] == "rejected"
     assert sandbox.calls() == before
     sandbox.edit_state("phase: rejected", "phase: proposed")
@@ -85,6 +84,21 @@ def test_a_rejected_change_comes_back_only_by_a_hand_edit_and_a_new_challenge(sa
     assert [call for call in sandbox.calls() if call not in before] == ["challenge-2.1"]
     by_hand = [event for event in sandbox.events() if event["event"] == "phase set by hand"]
     assert [(event["was"], event["phase"]) for event in by_hand] == [("rejected", "proposed")]
+
+
+@pytest.mark.requirement(86)
+def test_a_rejected_change_is_challenged_again_once_a_person_has_changed_its_proposal(sandbox: Sandbox) -> None:
+    sandbox.script(challenge=[NEVER, YES])
+    sandbox.plan()
+    refused = sandbox.run("challenge", CHANGE)
+    assert (refused.code, sandbox.state()["phase"]) == (1, "rejected")
+    assert "nothing has changed since" in refused.err
+    proposal = sandbox.folder() / "proposal.md"
+    proposal.write_text(proposal.read_text().replace("sort them by hand", "sort them by hand, badly,"))
+    done = sandbox.run("challenge", CHANGE)
+    assert done.code == 0, done.out + done.err
+    assert sandbox.state()["phase"] == "challenged"
+    assert [call for call in sandbox.calls() if call.startswith("challenge")] == ["challenge-1.1", "challenge-2.1"]
 
 
 @pytest.mark.requirement(293)
@@ -99,7 +113,9 @@ def test_a_phase_set_by_hand_is_followed(sandbox: Sandbox, phase: str) -> None:
 
 @pytest.mark.requirement(87)
 def test_no_outcome_of_any_step_makes_an_illegal_transition() -> None:
-    workflow = with_limits(read_built_in("change"), {"planning_iterations": 1, "implementation_iterations": 1})
+    table = read_built_in("change")
+    limits = {edge.at_most for step in table.steps.values() for edge in step.next.values()}
+    workflow = with_limits(table, {limit: 1 for limit in limits if isinstance(limit, str)})
     words = {word for step in workflow.steps.values() for word in (*step.next, "done", "approved", "complete")}
     for step, asked_by, word in itertools.product(workflow.steps.values(), workflow.steps, sorted(words)):
         run = Run("change", "x", step.phase, step.name, asked_by=asked_by if step.kind == "ask" else "")
@@ -135,7 +151,8 @@ def test_other_fields_decide_nothing(sandbox: Sandbox, tmp_path: Path) -> None:
     assert {key: after[key] for key in ("phase", "step", "doing", "next")} == {
         key: before[key] for key in ("phase", "step", "doing", "next")
     }
-    assert sandbox.run("plan", CHANGE).out.startswith("✅ Planning complete")
+    again = sandbox.run("plan", CHANGE)
+    assert again.out.startswith("📊 Current state: phase=Challenged\n✅ Planning complete\n")
     assert sandbox.run("impl", CHANGE).code == 0
     assert sandbox.state()["phase"] == "complete"
 
@@ -156,10 +173,13 @@ def test_the_state_names_the_change_and_when_it_was_made_and_saved(sandbox: Sand
 @pytest.mark.requirement(90)
 def test_a_session_is_kept_only_where_one_was_used(sandbox: Sandbox) -> None:
     sandbox.plan()
-    assert "session_id" not in sandbox.state()
-    sandbox.script(implement={"session": "abc-1", "files": {"x.txt": "x"}})
     sandbox.run("impl", CHANGE)
-    assert sandbox.state()["session_id"] == "abc-1"
+    assert [key for key in sandbox.state() if "session" in key] == []
+    sandbox.script(break_down={**sandbox.entry("break_down"), "session": "abc-1"}, challenge=YES)
+    assert sandbox.run("plan", "other", IDEA).code == 0
+    assert [(key, said) for key, said in sandbox.state("other").items() if "session" in key] == [
+        ("session_id", "abc-1")
+    ]
 
 
 @pytest.mark.requirement(91)

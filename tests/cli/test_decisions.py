@@ -3,23 +3,28 @@
 import json
 import os
 import pty
+import shlex
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from agentd.app.demo import CHANGE, IDEA
-from tests.sandbox import AGENTD, Sandbox, wait_until
+from tests.sandbox import AGENTD, CHANGE, IDEA, NO, YES, Sandbox, reviewed, wait_until
 
-NO = {"outcome": "needs_revision", "say": "still no", "documents": {"CHALLENGE.md": "no {{visit}}"}}
-YES = {"outcome": "approved", "documents": {"CHALLENGE.md": "yes"}}
-REVISE = {"documents": {"tasks.md": "tasks, revision {{visit}}"}}
+# Ever fewer issues and never the same, so that the loop is worth going on with as long as its limit lasts.
+FEWER = [
+    reviewed("needs_revision", "Ties", "Umlauts", "Limits"),
+    reviewed("needs_revision", "Names", "Errors"),
+    reviewed("needs_revision", "Colours"),
+    reviewed("needs_revision", "Dates", severity="Low"),
+]
+BECAUSE = ("--note", "because")
 
 
 @pytest.fixture
 def asked(sandbox: Sandbox) -> Sandbox:
     """A change whose planning came to its limit: three challenges, two revisions, then the question."""
-    sandbox.script(challenge=NO, revise=REVISE)
+    sandbox.script(challenge=FEWER)
     stopped = sandbox.plan()
     assert stopped.code == 4, stopped.err
     return sandbox
@@ -34,15 +39,16 @@ def test_a_limit_leads_to_a_question_that_is_on_disk_as_pending(asked: Sandbox) 
     assert decision["answer"] is None
     assert decision["resolved_at"] is None
     assert decision["resolution_reason"] is None
-    assert decision["state_context"] == "challenge"
-    assert [option["value"] for option in decision["options"]] == ["fix", "accept", "reject"]
+    assert decision["state_context"] == "weigh"
+    assert decision["question"] == "Still NEEDS_REVISION after 3 rounds. What next?"
+    assert [option["value"] for option in decision["options"]] == ["view", "fix", "implement"]
     assert set(decision["shown"]) == {"proposal.md", "specs/top-words.md", "tasks.md", "CHALLENGE.md"}
     assert asked.calls() == [
         *("break_down-1.1", "challenge-1.1", "challenge-2.1", "challenge-3.1"),
-        *("propose-1.1", "revise-1.1", "revise-2.1", "specify-1.1"),
+        *("propose-1.1", "revise-1.1", "revise-2.1", "write_spec-1.1"),
     ]
     shown = asked.run("status", CHANGE)
-    assert shown.out.splitlines()[-1] == f"Next: agentd answer {CHANGE} UD-1 fix"
+    assert shown.out.splitlines()[-1] == f"Next: agentd answer {CHANGE} UD-1 view"
 
 
 def test_asking_again_asks_the_same_question_and_calls_nobody(asked: Sandbox) -> None:
@@ -60,42 +66,87 @@ def test_an_answer_refills_the_budget_it_was_asked_about(asked: Sandbox) -> None
     assert [d["status"] for d in asked.state()["user_decisions"]] == ["answered", "pending"]
 
 
-@pytest.mark.parametrize(
-    ("value", "phase"), [("accept", "challenged"), ("3", "rejected"), ("Reject the proposal", "rejected")]
-)
-def test_an_answer_leads_where_the_table_says(asked: Sandbox, value: str, phase: str) -> None:
-    assert asked.run("answer", CHANGE, "UD-1", value, "--note", "because").code == 0
-    asked.run("plan", CHANGE)
+@pytest.mark.parametrize("value", ["implement", "3", "Proceed anyway"])
+def test_an_answer_leads_where_the_table_says(asked: Sandbox, value: str) -> None:
+    assert asked.run("answer", CHANGE, "UD-1", value, *BECAUSE).code == 0
+    assert asked.run("plan", CHANGE).code == 0
     state = asked.state()
-    assert state["phase"] == phase
+    assert state["phase"] == "challenged"
     (decision,) = state["user_decisions"]
-    assert (decision["status"], decision["note"]) == ("answered", "because")
+    assert (decision["status"], decision["answer"], decision["note"]) == ("answered", "implement", "because")
     assert decision["by"]
     assert decision["resolved_at"] > decision["asked_at"]
+    approval = state["approval"]
+    assert (approval["by"], approval["why"], approval["override"]) == (decision["by"], "because", "UD-1")
+
+
+def test_looking_at_the_documents_leads_back_to_the_question(asked: Sandbox) -> None:
+    assert asked.run("answer", CHANGE, "UD-1", "view").code == 0
+    again = asked.run("plan", CHANGE)
+    assert (again.code, asked.state()["phase"]) == (4, "proposed")
+    for name in ("proposal.md", "specs/top-words.md", "tasks.md", "CHALLENGE.md"):
+        assert f"  agentd/changes/{CHANGE}/{name}\n" in again.out
+    assert "Severity: High [new] Colours" in again.out
+    assert [(d["status"], d["answer"]) for d in asked.state()["user_decisions"]] == [
+        ("answered", "view"),
+        ("pending", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "step", "code"), [("stop", "validate", 0), ("3", "validate", 0), ("Review manually", "lend_a_hand", 4)]
+)
+def test_a_person_who_steers_every_round_is_led_where_the_table_says(
+    sandbox: Sandbox, value: str, step: str, code: int
+) -> None:
+    sandbox.set("workflow", human_in_loop=True)
+    sandbox.script(challenge=NO)
+    assert sandbox.plan().code == 4
+    (decision,) = sandbox.state()["user_decisions"]
+    assert decision["question"] == "Proposal needs revision. What to do?"
+    assert [option["value"] for option in decision["options"]] == ["fix", "manual", "stop"]
+    assert sandbox.run("answer", CHANGE, "UD-1", value).code == 0
+    assert sandbox.run("plan", CHANGE).code == code
+    assert (sandbox.state()["phase"], sandbox.state()["run"]["step"]) == ("proposed", step)
+    assert [call for call in sandbox.calls() if call.startswith(("challenge", "revise"))] == ["challenge-1.1"]
 
 
 def test_only_an_offered_answer_to_an_open_decision_is_taken(asked: Sandbox) -> None:
-    for words in (("UD-1", "perhaps"), ("UD-2", "fix"), ("../UD-1", "fix"), ("UD-1", "")):
+    wrong = (("UD-1", "perhaps"), ("UD-2", "fix"), ("../UD-1", "fix"), ("UD-1", ""), ("UD-1", "implement"))
+    for words in (*wrong, ("UD-1", "implement", "--note", " ")):
         refused = asked.run("answer", CHANGE, *words, "--json")
-        assert (refused.code, refused.data["error"]) == (1, "BadAnswer")
+        assert (refused.code, refused.data["error"]) == (1, "BadAnswer"), words
         assert refused.data["fix"]
     assert not list(asked.folder().glob("answers/*"))
 
 
+def test_the_next_command_is_one_that_is_taken_also_where_a_reason_is_wanted(sandbox: Sandbox) -> None:
+    sandbox.script(challenge=FEWER[-1])
+    done = sandbox.plan("--json")
+    assert done.data["next"] == f'agentd answer {CHANGE} UD-1 implement --note "why"'
+    refused = sandbox.run("answer", CHANGE, "UD-1", "1", "--json")
+    assert (refused.code, refused.data["fix"]) == (1, done.data["next"])
+    assert sandbox.run(*shlex.split(done.data["next"])[1:]).code == 0
+    assert sandbox.run("plan", CHANGE).code == 0
+    assert sandbox.state()["phase"] == "challenged"
+
+
 def test_the_first_answer_wins_and_the_second_person_hears_of_it(asked: Sandbox) -> None:
-    assert asked.run("answer", CHANGE, "UD-1", "accept", env={"USER": "ada"}).code == 0
-    late = asked.run("answer", CHANGE, "UD-1", "reject", env={"USER": "bob"})
+    assert asked.run("answer", CHANGE, "UD-1", "implement", *BECAUSE, env={"USER": "ada"}).code == 0
+    late = asked.run("answer", CHANGE, "UD-1", "fix", env={"USER": "bob"})
     assert late.code == 1
-    assert "answered 'accept' by ada" in late.err
+    assert "answered 'implement' by ada" in late.err
     asked.run("plan", CHANGE)
     assert asked.state()["phase"] == "challenged"
     assert asked.state()["user_decisions"][0]["by"] == "ada"
-    assert "is answered already" in asked.run("answer", CHANGE, "UD-1", "reject").err
+    assert "is answered already" in asked.run("answer", CHANGE, "UD-1", "fix").err
 
 
 def test_of_many_answers_at_once_exactly_one_is_kept(asked: Sandbox) -> None:
-    values = ["fix", "accept", "reject"] * 4
-    racing = [asked.begin("answer", CHANGE, "UD-1", value, env={"USER": f"u{n}"}) for n, value in enumerate(values)]
+    values = ["fix", "view", "implement"] * 4
+    racing = [
+        asked.begin("answer", CHANGE, "UD-1", value, *BECAUSE, env={"USER": f"u{n}"}) for n, value in enumerate(values)
+    ]
     codes = [process.wait(60) for process in racing]
     for process in racing:
         process.communicate()
@@ -105,7 +156,7 @@ def test_of_many_answers_at_once_exactly_one_is_kept(asked: Sandbox) -> None:
 
 
 def test_an_answer_is_void_when_what_was_shown_has_changed(asked: Sandbox) -> None:
-    asked.run("answer", CHANGE, "UD-1", "accept")
+    asked.run("answer", CHANGE, "UD-1", "implement", *BECAUSE)
     proposal = asked.folder() / "proposal.md"
     proposal.write_text(proposal.read_text() + "\nand also delete the database\n")
     again = asked.run("plan", CHANGE)
@@ -117,13 +168,13 @@ def test_an_answer_is_void_when_what_was_shown_has_changed(asked: Sandbox) -> No
     assert first["status"] == "cancelled"
     assert "proposal.md changed" in first["resolution_reason"]
     assert second["status"] == "pending"
-    asked.run("answer", CHANGE, second["decision_id"], "accept")
+    asked.run("answer", CHANGE, second["decision_id"], "implement", *BECAUSE)
     assert asked.run("plan", CHANGE).code == 0
     assert asked.state()["phase"] == "challenged"
 
 
 def test_a_new_document_voids_an_answer_too(asked: Sandbox) -> None:
-    asked.run("answer", CHANGE, "UD-1", "accept")
+    asked.run("answer", CHANGE, "UD-1", "implement", *BECAUSE)
     (asked.folder() / "specs" / "backdoor.md").write_text("# Backdoor")
     assert asked.run("plan", CHANGE).code == 4
     assert asked.state()["phase"] == "proposed"
@@ -138,25 +189,27 @@ def test_a_phase_set_by_hand_cancels_the_open_question(asked: Sandbox) -> None:
 
 
 def test_an_answers_file_makes_a_run_unattended(sandbox: Sandbox, tmp_path: Path) -> None:
-    sandbox.script(challenge=[NO, NO, NO, NO, YES], revise=REVISE)
+    sandbox.script(challenge=[*FEWER[:3], YES])
     answers = tmp_path / "answers.yaml"
-    answers.write_text("steer: [fix]\n")
+    answers.write_text("git_setup: in_place\nexhausted: [fix]\nagree: [view, implement]\n")
     done = sandbox.plan("--answers", str(answers), "--json")
     assert done.code == 0, done.err
-    assert done.data["phase"] == "challenged"
-    assert sandbox.state()["user_decisions"][0]["by"] == "answers.yaml"
+    assert done.data["phase"] == "complete"
+    made = sandbox.state()["user_decisions"]
+    assert [decision["answer"] for decision in made] == ["in_place", "fix", "view", "implement"]
+    assert {decision["by"] for decision in made} == {"answers.yaml"}
 
 
 def test_an_answers_file_that_runs_out_leaves_the_question_open(sandbox: Sandbox, tmp_path: Path) -> None:
-    sandbox.script(challenge=NO, revise=REVISE)
+    sandbox.script(challenge=FEWER)
     answers = tmp_path / "answers.yaml"
-    answers.write_text("steer: [fix]\n")
-    done = sandbox.plan("--answers", str(answers), "--json")
+    answers.write_text("exhausted: [fix]\n")
+    done = sandbox.plan("--git", "in-place", "--answers", str(answers), "--json")
     assert done.code == 4
     assert [d["decision_id"] for d in done.data["decisions"]] == ["UD-2"]
 
 
-@pytest.mark.parametrize("text", ["[1]", "steer: perhaps", "{", "\x00"])
+@pytest.mark.parametrize("text", ["[1]", "exhausted: perhaps", "exhausted: implement", "{", "\x00"])
 def test_a_bad_answers_file_is_refused_and_loses_nothing(asked: Sandbox, tmp_path: Path, text: str) -> None:
     answers = tmp_path / "answers.yaml"
     answers.write_text(text)
@@ -168,7 +221,7 @@ def test_a_bad_answers_file_is_refused_and_loses_nothing(asked: Sandbox, tmp_pat
 
 
 def test_the_question_of_a_json_run_is_in_its_document(sandbox: Sandbox) -> None:
-    sandbox.script(challenge=NO, revise=REVISE)
+    sandbox.script(challenge=FEWER)
     stopped = sandbox.plan("--json")
     assert stopped.code == 4
     (question,) = stopped.data["decisions"]
@@ -176,7 +229,7 @@ def test_the_question_of_a_json_run_is_in_its_document(sandbox: Sandbox) -> None
 
 
 def test_a_person_at_the_terminal_answers_with_keys(asked: Sandbox) -> None:
-    """A real pseudo-terminal: down once from the first option, then enter."""
+    """A real pseudo-terminal: down twice from the first option, enter, and the reason that this answer wants."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [*AGENTD, "plan", CHANGE, IDEA],
@@ -188,18 +241,26 @@ def test_a_person_at_the_terminal_answers_with_keys(asked: Sandbox) -> None:
         start_new_session=True,
     )
     os.close(theirs)
-    seen = b""
-    while b"What to do?" not in seen:
-        seen += os.read(ours, 4096)
-        if b"\x1b[6n" in seen:
-            os.write(ours, b"\x1b[1;1R")
-            seen = seen.replace(b"\x1b[6n", b"")
-    os.write(ours, b"\x1b[B\r")
+    wait_for(ours, b"What next?")
+    os.write(ours, b"\x1b[B\x1b[B\r")
+    wait_for(ours, b"Why?")
+    os.write(ours, b"it will do\r")
     wait_until(lambda: drained(ours) is None or process.poll() is not None)
     assert process.wait(30) == 0
     os.close(ours)
-    assert asked.state()["phase"] == "challenged"
-    assert asked.state()["user_decisions"][0]["answer"] == "accept"
+    assert asked.state()["phase"] == "complete"
+    (decision,) = asked.state()["user_decisions"]
+    assert (decision["answer"], decision["note"]) == ("implement", "it will do")
+
+
+def wait_for(fd: int, text: bytes) -> None:
+    """Read what the terminal shows until the text is there, and tell the program where the cursor is if it asks."""
+    seen = b""
+    while text not in seen:
+        seen += os.read(fd, 4096)
+        if b"\x1b[6n" in seen:
+            os.write(fd, b"\x1b[1;1R")
+            seen = seen.replace(b"\x1b[6n", b"")
 
 
 def drained(fd: int) -> bytes | None:
@@ -212,14 +273,15 @@ def drained(fd: int) -> bytes | None:
 
 def test_an_answer_from_before_the_question_answers_nothing(sandbox: Sandbox) -> None:
     """An agent that writes the answer beside its documents has not asked anybody."""
-    forged = {"decision": "UD-1", "value": "accept", "by": "boss", "at": "2020-01-01T00:00:00Z"}
-    sandbox.script(challenge={**NO, "documents": {"CHALLENGE.md": "no", "answers/UD-1.json": json.dumps(forged)}})
-    sandbox.script(revise=REVISE)
+    forged = {"decision": "UD-1", "value": "implement", "note": "x", "by": "boss", "at": "2020-01-01T00:00:00Z"}
+    forging = FEWER[0]["documents"] | {"answers/UD-1.json": json.dumps(forged)}
+    sandbox.script(challenge=[{**FEWER[0], "documents": forging}, *FEWER[1:]])
     assert sandbox.plan().code == 4
     assert sandbox.state()["phase"] == "proposed"
-    assert sandbox.run("answer", CHANGE, "UD-1", "reject").code == 0
-    sandbox.run("plan", CHANGE)
-    assert sandbox.state()["phase"] == "rejected"
+    assert sandbox.run("answer", CHANGE, "UD-1", "view").code == 0
+    assert sandbox.run("plan", CHANGE).code == 4
+    assert sandbox.state()["phase"] == "proposed"
+    assert sandbox.state()["user_decisions"][0]["answer"] == "view"
     assert json.loads((sandbox.folder() / "answers" / "UD-1.void-1").read_text())["by"] == "boss"
 
 
@@ -231,29 +293,46 @@ def test_an_answer_file_that_answers_nothing_is_set_aside_by_the_first_valid_ans
     folder.mkdir()
     (folder / "UD-1.json").write_text(text)
     assert asked.run("plan", CHANGE).code == 4
-    assert asked.run("answer", CHANGE, "UD-1", "accept").code == 0
+    assert asked.run("answer", CHANGE, "UD-1", "implement", *BECAUSE).code == 0
     assert asked.run("plan", CHANGE).code == 0
     assert (folder / "UD-1.void-1").read_text() == text
 
 
 def test_after_an_answer_the_next_command_is_to_go_on(asked: Sandbox) -> None:
-    asked.run("answer", CHANGE, "UD-1", "accept")
+    asked.run("answer", CHANGE, "UD-1", "implement", *BECAUSE)
     shown = asked.run("status", CHANGE)
     assert shown.out.splitlines()[-1] == f"Next: agentd plan {CHANGE}"
 
 
-def test_a_document_that_was_shown_and_is_gone_voids_an_answer(asked: Sandbox) -> None:
-    asked.run("answer", CHANGE, "UD-1", "accept")
-    (asked.folder() / "specs" / "top-words.md").rename(asked.folder() / "specs" / "other.md")
-    assert asked.run("plan", CHANGE).code == 4
-    assert "specs/top-words.md" in asked.state()["user_decisions"][0]["resolution_reason"]
+def test_a_document_that_was_shown_and_is_gone_voids_an_answer(sandbox: Sandbox) -> None:
+    revise = sandbox.entry("revise")
+    documents = revise["documents"] | {"specs/stop-words.txt": "the, of, and"}
+    sandbox.script(challenge=FEWER, revise={**revise, "documents": documents})
+    assert sandbox.plan().code == 4
+    sandbox.run("answer", CHANGE, "UD-1", "implement", *BECAUSE)
+    (sandbox.folder() / "specs" / "stop-words.txt").unlink()
+    assert sandbox.run("plan", CHANGE).code == 4
+    assert sandbox.state()["phase"] == "proposed"
+    assert "specs/stop-words.txt" in sandbox.state()["user_decisions"][0]["resolution_reason"]
+
+
+def test_a_spec_that_the_proposal_names_and_that_is_gone_keeps_an_answer_from_counting(asked: Sandbox) -> None:
+    asked.run("answer", CHANGE, "UD-1", "implement", *BECAUSE)
+    spec = asked.folder() / "specs" / "top-words.md"
+    away = spec.rename(asked.folder() / "specs" / "other.md")
+    closed = asked.run("plan", CHANGE)
+    assert (closed.code, asked.state()["phase"]) == (1, "proposed")
+    assert "specs/top-words.md is missing" in closed.err
+    away.rename(spec)
+    assert asked.run("plan", CHANGE).code == 0
+    assert asked.state()["phase"] == "challenged"
 
 
 def test_one_word_in_an_answers_file_answers_one_question(sandbox: Sandbox, tmp_path: Path) -> None:
-    sandbox.script(challenge=NO, revise=REVISE)
+    sandbox.script(challenge=FEWER)
     answers = tmp_path / "answers.yaml"
-    answers.write_text("steer: fix\n")
-    assert sandbox.plan("--answers", str(answers)).code == 4
+    answers.write_text("exhausted: fix\n")
+    assert sandbox.plan("--git", "in-place", "--answers", str(answers)).code == 4
     assert [d["status"] for d in sandbox.state()["user_decisions"]] == ["answered", "pending"]
 
 
@@ -274,7 +353,7 @@ def test_a_value_counts_before_a_number_and_words_like_yes_are_words(sandbox: Sa
 
 def test_a_note_that_is_not_utf8_does_no_harm(asked: Sandbox) -> None:
     done = subprocess.run(
-        [*AGENTD, "answer", CHANGE, "UD-1", "accept", "--note", b"\xff"], cwd=asked.root, env=asked.env, check=False
+        [*AGENTD, "answer", CHANGE, "UD-1", "implement", "--note", b"\xff"], cwd=asked.root, env=asked.env, check=False
     )
     assert done.returncode == 0
     assert asked.run("plan", CHANGE).code == 0

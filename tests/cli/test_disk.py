@@ -12,12 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from agentd.app.demo import CHANGE, IDEA
-from tests.sandbox import Ran, Sandbox, make_sandbox, wait_until
+from tests.sandbox import CHANGE, IDEA, Ran, Sandbox, make_sandbox, reviewed, wait_until
 
-NO = {"outcome": "needs_revision", "documents": {"CHALLENGE.md": "no {{visit}}"}}
-REVISE = {"documents": {"tasks.md": "tasks, revision {{visit}}"}}
-PLANNED = ["break_down-1.1", "challenge-1.1", "challenge-2.1", "propose-1.1", "revise-1.1", "specify-1.1"]
+PLANNED = ["break_down-1.1", "challenge-1.1", "challenge-2.1", "propose-1.1", "revise-1.1", "write_spec-1.1"]
 PAGE = 4096
 
 
@@ -89,7 +86,7 @@ def planned(disk: Disk, planned_once: Path) -> Sandbox:
 
 def asked(sandbox: Sandbox) -> Sandbox:
     """A change with an open question."""
-    sandbox.script(challenge=NO, revise=REVISE)
+    sandbox.script(challenge=reviewed("needs_revision", "Ties", severity="Low"))
     assert sandbox.plan().code == 4
     return sandbox
 
@@ -174,14 +171,15 @@ def test_an_answer_is_refused_or_whole(sandbox: Sandbox, disk: Disk, trouble: Tr
     begin, end, said, fix = trouble(disk)
     before = sandbox.state_file().read_bytes()
     begin()
-    refused = sandbox.run("answer", CHANGE, "UD-1", "accept")
+    answer = ("answer", CHANGE, "UD-1", "implement", "--note", "it will do")
+    refused = sandbox.run(*answer)
     check_refused(refused, said)
     assert fix in refused.err
     assert not list(sandbox.folder().glob("answers/*"))
     assert sandbox.state_file().read_bytes() == before
     check_whole(sandbox)
     end()
-    assert sandbox.run("answer", CHANGE, "UD-1", "accept").code == 0
+    assert sandbox.run(*answer).code == 0
     begin()
     check_refused(sandbox.run("plan", CHANGE), said)
     assert sandbox.state_file().read_bytes() == before
@@ -191,7 +189,7 @@ def test_an_answer_is_refused_or_whole(sandbox: Sandbox, disk: Disk, trouble: Tr
     check_whole(sandbox)
 
 
-@pytest.mark.parametrize("pages", [1, 2, 3, 4, 5, 6, 8])
+@pytest.mark.parametrize("pages", [1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16])
 def test_wherever_the_room_runs_out_the_same_command_goes_on(sandbox: Sandbox, disk: Disk, pages: int) -> None:
     """Each number of free pages lets the work come further before a write fails: agentd's own or the agent's."""
     disk.fill(pages)
@@ -212,7 +210,7 @@ def test_wherever_the_room_runs_out_the_same_command_goes_on(sandbox: Sandbox, d
 
 def test_a_transcript_that_does_not_fit_is_trouble_with_the_disk(sandbox: Sandbox, disk: Disk) -> None:
     """The disk fills up while the agent works, and what it prints then has nowhere to go."""
-    fine = {"documents": {"proposal.md": "# Words\n"}}
+    fine = sandbox.entry("propose")
     sandbox.script(propose={"wait_for": "go", "lines": ["x" * 60] * 2000})
     working = sandbox.begin("plan", CHANGE, IDEA)
     folder = sandbox.root / "agentd" / "changes" / CHANGE
@@ -250,7 +248,7 @@ def test_a_folder_mounted_read_only_is_named_with_its_fix(mounted: Callable[...,
     mounted(folder, "--bind", str(folder))
     mount("-o", "remount,bind,ro", str(folder))
     before = planned.state_file().read_bytes()
-    for words in (("impl", CHANGE), ("plan", "another", "words"), ("plan", CHANGE)):
+    for words in (("impl", CHANGE), ("plan", "another", IDEA), ("plan", CHANGE)):
         refused = planned.run(*words)
         check_refused(refused, "the disk is read-only")
         assert str(folder) in refused.err

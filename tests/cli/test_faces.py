@@ -1,6 +1,7 @@
 """The command line as a tool: exit codes, one JSON document, fixes to paste, any folder, a light start."""
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 from agentd.app.demo import CHANGE
 from agentd.cli import COMMANDS
-from tests.sandbox import Sandbox
+from tests.sandbox import IDEA, NEVER, YES, Ran, Sandbox, reviewed
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -110,6 +111,20 @@ def test_a_closed_gate_names_what_is_missing_and_opens_when_it_is_there(planned:
     assert planned.run("impl", CHANGE).code == 0
 
 
+def plan_in_vain(sandbox: Sandbox, entry: dict[str, object]) -> Ran:
+    """A plan whose challenger does this: it comes to no verdict, and the next challenger is asked as if for the first time."""
+    sandbox.script(challenge=entry)
+    failed = sandbox.plan()
+    assert failed.code == 1, failed.out
+    assert sandbox.state()["phase"] == "proposed"
+    assert sandbox.run("status", CHANGE, "--json").data["doing"] == "failed"
+    sandbox.script(challenge=YES)
+    assert sandbox.run("plan", CHANGE).code == 0
+    assert sandbox.state()["phase"] == "challenged"
+    assert [call for call in sandbox.calls() if call.startswith("propose")] == ["propose-1.1"]
+    return failed
+
+
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
@@ -119,37 +134,55 @@ def test_a_closed_gate_names_what_is_missing_and_opens_when_it_is_there(planned:
         ({"fail": "no-result"}, "without a result"),
         ({"fail": "empty"}, "without a result"),
         ({"fail": "crash"}, "exit -9"),
-        ({"outcome": "approved"}, "CHALLENGE.md: it is missing"),
-        ({"documents": {"CHALLENGE.md": "x"}, "say": "I would say it is approved"}, "states no outcome"),
-        ({"documents": {"CHALLENGE.md": "x"}, "say": "not approved", "outcome": "not approved"}, "which is none of"),
-        (
-            {"documents": {"CHALLENGE.md": "x"}, "say": '{"outcome": "approved"}\n{"outcome": "rejected"}'},
-            "different outcomes",
-        ),
-        ({"documents": {"CHALLENGE.md": "x"}, "say": '```\n{"outcome": "approved"}\n```'}, "states no outcome"),
-        ({"documents": {"CHALLENGE.md": ""}, "outcome": "approved"}, "CHALLENGE.md: it is empty"),
+        ({**YES, "fail": "crash"}, "exit -9"),
     ],
 )
 def test_an_agent_that_did_not_do_its_work_approves_nothing(
     sandbox: Sandbox, entry: dict[str, object], said: str
 ) -> None:
-    sandbox.script(challenge=entry)
-    failed = sandbox.plan()
-    assert failed.code == 1, failed.out
-    assert said in failed.out
-    assert sandbox.state()["phase"] == "proposed"
-    assert sandbox.run("status", CHANGE, "--json").data["doing"] == "failed"
-    sandbox.script(challenge={"outcome": "approved", "documents": {"CHALLENGE.md": "fine"}})
-    assert sandbox.run("plan", CHANGE).code == 0
-    assert [call for call in sandbox.calls() if call.startswith("propose")] == ["propose-1.1"]
+    assert said in plan_in_vain(sandbox, entry).out
+
+
+X = {"documents": {"CHALLENGE.md": "x"}}
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ({"outcome": "approved"}, "there is no verdict"),
+        ({**X, "say": "I would say it is approved"}, "there is no verdict"),
+        ({**X, "say": "not approved", "outcome": "not approved"}, "there is no verdict"),
+        ({**X, "say": '{"outcome": "approved"}\n{"outcome": "rejected"}'}, "there is no verdict"),
+        ({**X, "say": '```\n{"outcome": "approved"}\n```'}, "there is no verdict"),
+        ({"documents": {"CHALLENGE.md": ""}, "outcome": "approved"}, "there is no verdict"),
+        ({**YES, "outcome": "not approved"}, "its review says APPROVED, its reply the reply states 'not approved'"),
+        ({**YES, "outcome": "rejected"}, "its review says APPROVED, its reply REJECTED"),
+        (
+            {**YES, "outcome": "", "say": '{"outcome": "approved"}\n{"outcome": "rejected"}'},
+            "different outcomes: approved, rejected",
+        ),
+        (reviewed("approved", "Ties"), "the verdict APPROVED goes with no High issue"),
+    ],
+)
+def test_a_challenger_whose_verdict_is_not_clear_approves_nothing(
+    sandbox: Sandbox, entry: dict[str, object], said: str
+) -> None:
+    told = plan_in_vain(sandbox, entry).err
+    assert told.startswith("Error: Could not parse challenge verdict\nCause: scripted did not follow the output format")
+    assert said in told.splitlines()[1]
+    assert "Solution:\n" in told
+    assert told.splitlines()[-1] == f"Fix:   agentd challenge {CHANGE}"
 
 
 def test_an_old_review_does_not_count_for_a_new_call(sandbox: Sandbox) -> None:
-    no = {"outcome": "needs_revision", "documents": {"CHALLENGE.md": "no"}}
-    sandbox.script(challenge=[no, {"outcome": "approved"}])
-    failed = sandbox.plan()
+    sandbox.script(challenge=[YES, {"outcome": "approved"}])
+    assert sandbox.plan().code == 0
+    assert "APPROVED" in (sandbox.folder() / "CHALLENGE.md").read_text()
+    sandbox.edit_state("phase: challenged", "phase: proposed")
+    failed = sandbox.run("plan", CHANGE)
     assert failed.code == 1
-    assert "not written by this step" in failed.out
+    assert "Could not parse challenge verdict" in failed.err
+    assert sandbox.state()["phase"] == "proposed"
 
 
 def test_red_tests_are_never_reviewed_whatever_the_agents_say(sandbox: Sandbox) -> None:
@@ -163,8 +196,7 @@ def test_red_tests_are_never_reviewed_whatever_the_agents_say(sandbox: Sandbox) 
 
 
 def test_tests_that_cannot_run_are_a_persons_decision_and_a_recorded_waiver(sandbox: Sandbox) -> None:
-    config = sandbox.root / "agentd" / "config.toml"
-    config.write_text(config.read_text().split("[evidence]")[0])
+    sandbox.set("evidence", test="")
     sandbox.plan()
     asked = sandbox.run("impl", CHANGE, "--json")
     assert asked.code == 4
@@ -200,8 +232,8 @@ def test_a_bad_value_in_the_configuration_names_itself(sandbox: Sandbox, text: s
 
 
 def test_an_unknown_key_is_a_warning_with_the_nearest_one(sandbox: Sandbox) -> None:
-    config = sandbox.root / "agentd" / "config.toml"
-    config.write_text(config.read_text() + "[workflow]\nplaning_iterations = 1\n[rolls]\n")
+    sandbox.set("workflow", planing_iterations=1)
+    sandbox.set("rolls")
     told = sandbox.run("status")
     assert told.code == 0
     assert "did you mean planning_iterations?" in told.err
@@ -241,10 +273,14 @@ def test_light_commands_import_nothing_heavy(planned: Sandbox, words: list[str])
 
 def test_a_secret_in_what_an_agent_says_reaches_no_file(sandbox: Sandbox) -> None:
     secret = "sk-ant-api03-" + "a1B2" * 12
-    sandbox.script(propose={"say": f"key {secret}", "lines": [secret], "documents": {"proposal.md": "x"}})
-    sandbox.run("plan", CHANGE, "x", env={"MY_SERVICE_TOKEN": "hunter2hunter2"})
-    sandbox.script(challenge={"say": "hunter2hunter2", "outcome": "rejected", "documents": {"CHALLENGE.md": "x"}})
-    sandbox.run("plan", CHANGE, env={"MY_SERVICE_TOKEN": "hunter2hunter2"})
+    sandbox.script(
+        propose={**sandbox.entry("propose"), "say": f"key {secret}", "lines": [secret]},
+        challenge=[{"fail": "error", "say": "hunter2hunter2"}, {**NEVER, "say": "hunter2hunter2"}],
+    )
+    env = {"MY_SERVICE_TOKEN": "hunter2hunter2"}
+    assert sandbox.run("plan", CHANGE, IDEA, env=env).code == 1
+    sandbox.run("plan", CHANGE, env=env)
+    assert sandbox.state()["phase"] == "rejected"
     for path in sandbox.folder().rglob("*"):
         if path.is_file():
             assert secret not in path.read_text(), path
@@ -258,7 +294,7 @@ def test_completions_are_printed(sandbox: Sandbox, shell: str) -> None:
 
 def test_a_reader_who_leaves_does_not_stop_the_work(sandbox: Sandbox) -> None:
     done = subprocess.run(
-        f"{sys.executable} -m agentd plan {CHANGE} words | head -1",
+        f"{sys.executable} -m agentd plan {CHANGE} {shlex.quote(IDEA)} | head -1",
         shell=True,
         cwd=sandbox.root,
         env=sandbox.env,
@@ -266,16 +302,6 @@ def test_a_reader_who_leaves_does_not_stop_the_work(sandbox: Sandbox) -> None:
     )
     assert done.returncode == 0
     assert sandbox.state()["phase"] == "challenged"
-
-
-def test_the_demonstration_stays_in_its_own_repository(sandbox: Sandbox, tmp_path: Path) -> None:
-    """A git hook sets GIT_DIR, and git would follow it."""
-    head = ["git", "-C", str(sandbox.root), "rev-parse", "HEAD"]
-    before = subprocess.run(head, capture_output=True, check=True).stdout
-    away = {"GIT_DIR": str(sandbox.root / ".git"), "GIT_WORK_TREE": str(sandbox.root)}
-    assert sandbox.run("demo", "--keep", str(tmp_path / "demo"), env=away).code == 0
-    assert subprocess.run(head, capture_output=True, check=True).stdout == before
-    assert (tmp_path / "demo" / ".git").is_dir()
 
 
 @pytest.mark.parametrize(
@@ -296,7 +322,9 @@ def test_streams_that_are_closed_or_full_are_no_defect(planned: Sandbox, redirec
 
 
 def test_a_terminal_that_knows_no_unicode_still_shows_progress(sandbox: Sandbox) -> None:
-    assert sandbox.run("plan", CHANGE, "words", env={"PYTHONIOENCODING": "ascii"}).code == 0
+    done = sandbox.run("plan", CHANGE, IDEA, env={"PYTHONIOENCODING": "ascii"})
+    assert done.code == 0
+    assert "propose\n" in done.out
 
 
 def test_a_working_folder_that_is_gone_is_named(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -316,8 +344,7 @@ def test_a_working_folder_that_is_gone_is_named(sandbox: Sandbox, tmp_path: Path
 
 
 def test_a_test_command_that_cannot_be_read_is_a_persons_decision(sandbox: Sandbox) -> None:
-    config = sandbox.root / "agentd" / "config.toml"
-    config.write_text(config.read_text().split("[evidence]")[0] + '[evidence]\ntest = "echo \'x"\n')
+    sandbox.set("evidence", test="echo 'x")
     sandbox.plan()
     asked = sandbox.run("impl", CHANGE, "--json")
     assert asked.code == 4
@@ -333,8 +360,7 @@ def test_implementing_without_git_names_git_init(sandbox: Sandbox, tmp_path: Pat
 
 
 def test_a_role_nobody_plays_leaves_nothing_half_begun(sandbox: Sandbox) -> None:
-    config = sandbox.root / "agentd" / "config.toml"
-    config.write_text(config.read_text().replace('planner = "scripted"', 'planner = "nobody"'))
+    sandbox.set("roles", planner="nobody")
     told = sandbox.plan()
     assert told.code == 1
     assert "no agent 'nobody' to play the planner" in told.err
@@ -342,8 +368,10 @@ def test_a_role_nobody_plays_leaves_nothing_half_begun(sandbox: Sandbox) -> None
 
 
 def test_what_an_agent_says_cannot_steer_the_terminal(sandbox: Sandbox) -> None:
-    sandbox.script(propose={"say": "\x1b[2Jgone\x07", "documents": {"proposal.md": "x"}})
-    assert "\x1b" not in sandbox.plan().out
+    sandbox.script(revise={**sandbox.entry("revise"), "say": "\x1b[2Jgone\x07"})
+    told = sandbox.plan()
+    assert "gone" in told.out
+    assert "\x1b" not in told.out
 
 
 def test_completion_offers_commands(sandbox: Sandbox) -> None:

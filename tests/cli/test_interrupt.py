@@ -14,12 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from agentd import process
-from agentd.app.demo import CHANGE, IDEA
 from tests.cli.test_own import BATCH, PIECE, TASKS
-from tests.sandbox import AGENTD, Ran, Sandbox, alive, wait_until
+from tests.sandbox import AGENTD, CHANGE, IDEA, Ran, Sandbox, alive, wait_until
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129, signal.SIGKILL: -9}
 TESTS = f"exec {sys.executable} -B -m unittest discover -s tests -t .\n"
@@ -29,7 +27,7 @@ setsid sh -c 'echo $$ >>pids.txt; exec sleep 3600' &
 echo $$ >>pids.txt
 wait
 """
-PLANNED = ["break_down-1.1", "challenge-1.1", "challenge-2.1", "propose-1.1", "revise-1.1", "specify-1.1"]
+PLANNED = ["break_down-1.1", "challenge-1.1", "challenge-2.1", "propose-1.1", "revise-1.1", "write_spec-1.1"]
 
 
 @dataclass(frozen=True)
@@ -63,22 +61,11 @@ def agents(file: Path) -> list[int]:
     return [int(line.split()[-1]) for line in file.read_text().splitlines()]
 
 
-def configure(sandbox: Sandbox, text: str) -> None:
-    path = sandbox.root / "agentd" / "config.toml"
-    path.write_text(path.read_text() + text)
-
-
-def entry(sandbox: Sandbox, step: str) -> dict[str, Any]:
-    """The first thing the script says about a step."""
-    said = yaml.safe_load((sandbox.root / "agentd" / "demo.yaml").read_text())[step]
-    first: dict[str, Any] = said[0] if isinstance(said, list) else said
-    return first
-
-
 def hang_agent(sandbox: Sandbox, step: str, phase: str, *words: str, **more: Any) -> Scene:
-    """The agent of one step of the change workflow hangs."""
+    """The agent of one step of the change workflow hangs; the agent of a spec is a child's."""
     folder = sandbox.root / "agentd" / "changes" / CHANGE
-    sane = entry(sandbox, step)
+    place = folder / "children" / "specify" / "top-words" if step == "write_spec" else folder
+    sane = sandbox.entry(step)
     record = sandbox.root / "agents.txt"
     sandbox.script(**{step: {**sane, "record": str(record), "hang": True, **more}})
     calls = PLANNED if words[0] == "plan" else [*PLANNED, "implement-1.1", "resolve-1.1", "review-1.1"]
@@ -87,7 +74,7 @@ def hang_agent(sandbox: Sandbox, step: str, phase: str, *words: str, **more: Any
         words,
         folder,
         f"agentd {words[0]} {CHANGE}",
-        lambda: "hanging" in text_of(folder / "calls" / f"{step}-1.1.jsonl"),
+        lambda: "hanging" in text_of(place / "calls" / f"{step}-1.1.jsonl"),
         lambda: [*numbers(folder / "pids.txt"), *agents(record)],
         lambda: sandbox.script(**{step: sane}),
         {".": sorted([*calls, f"{step}-1.2"])},
@@ -96,7 +83,8 @@ def hang_agent(sandbox: Sandbox, step: str, phase: str, *words: str, **more: Any
 
 
 def in_plan(sandbox: Sandbox, planned: Sandbox) -> Scene:
-    return hang_agent(sandbox, "specify", "challenged", "plan", CHANGE, IDEA, spawn="setsid")
+    words = ("plan", CHANGE, IDEA, "--git", "in-place")
+    return hang_agent(sandbox, "write_spec", "challenged", *words, spawn="setsid")
 
 
 def in_impl(sandbox: Sandbox, planned: Sandbox) -> Scene:
@@ -106,8 +94,7 @@ def in_impl(sandbox: Sandbox, planned: Sandbox) -> Scene:
 
 def in_tests(sandbox: Sandbox, planned: Sandbox) -> Scene:
     """agentd itself runs the project's tests, and they hang."""
-    config = planned.root / "agentd" / "config.toml"
-    config.write_text(config.read_text().split("[evidence]")[0] + '[evidence]\ntest = "sh tests.sh"\n')
+    planned.set("evidence", test="sh tests.sh")
     pids, script = planned.root / "pids.txt", planned.root / "tests.sh"
     script.write_text(HANGING_TESTS)
     return Scene(
@@ -148,7 +135,10 @@ def in_children(sandbox: Sandbox, planned: Sandbox) -> Scene:
         lambda: all("hanging" in text_of(children / item / "calls" / "make-1.1.jsonl") for item in "bc"),
         lambda: [*numbers(children / "b" / "pids.txt", children / "c" / "pids.txt"), *agents(record)],
         lambda: sandbox.script(**{"make@b": {"outcome": "done"}, "make@c": {"outcome": "done"}}),
-        {".": ["split-1.1"], **{f"children/work/{item}": twice if item in "bc" else once for item in "abcd"}},
+        {
+            ".": [*once * 4, "make-1.2", "make-1.2", "split-1.1"],
+            **{f"children/work/{item}": twice if item in "bc" else once for item in "abcd"},
+        },
         "over",
         "agentd resume batch/b1 goes on",
     )
@@ -161,7 +151,7 @@ def text_of(path: Path) -> str:
 @pytest.fixture
 def scene(request: pytest.FixtureRequest, sandbox: Sandbox, planned: Sandbox) -> Iterator[Scene]:
     made: Scene = request.param(sandbox, planned)
-    configure(made.sandbox, "[calls]\ngrace_secs = 1\n")
+    made.sandbox.set("calls", grace_secs=1)
     yield made
     process.end_leftovers("AGENTD_RUN", str(made.folder), 0)
 
@@ -218,7 +208,7 @@ def test_a_signal_in_the_middle_of_a_step_loses_nothing_and_leaves_nobody(scene:
     if number == signal.SIGKILL:
         said = done.out.splitlines()
         ended = next(line for line in said if line.startswith("ended "))
-        begun = next(line for line in said if "▶" in line)
+        begun = next(line for line in said if "▶ " in line or line.startswith("[top-words] Spec 1/1"))
         assert said.index(ended) < said.index(begun)
 
 
@@ -253,7 +243,7 @@ def test_more_interrupts_while_it_ends_change_nothing(scene: Scene) -> None:
 def test_interrupted_again_and_again_it_is_still_the_same_visit(scene: Scene) -> None:
     for attempt in (1, 2, 3):
         working = scene.sandbox.begin(*scene.words)
-        path = scene.folder / "calls" / f"specify-1.{attempt}.jsonl"
+        path = scene.folder / "children" / "specify" / "top-words" / "calls" / f"write_spec-1.{attempt}.jsonl"
         wait_until(lambda path=path: "hanging" in text_of(path))  # type: ignore[misc]
         left = scene.pids()
         working.send_signal(signal.SIGKILL if attempt == 2 else signal.SIGINT)
@@ -261,7 +251,7 @@ def test_interrupted_again_and_again_it_is_still_the_same_visit(scene: Scene) ->
     scene.mend()
     assert scene.sandbox.run(*scene.words).code == 0
     assert not [pid for pid in left if alive(pid)]
-    assert scene.sandbox.calls() == sorted([*PLANNED, "specify-1.2", "specify-1.3", "specify-1.4"])
+    assert scene.sandbox.calls() == sorted([*PLANNED, *(f"write_spec-1.{attempt}" for attempt in (2, 3, 4))])
 
 
 @one_scene
@@ -310,12 +300,16 @@ def test_a_stop_that_nobody_lived_to_hear_does_not_stop_the_next_start(scene: Sc
 
 
 @pytest.mark.requirement(88)
-@pytest.mark.parametrize("crash", ["state:3:before", "state:3:torn", "journal:3:before", "journal:3:torn"])
-def test_an_agent_that_had_finished_when_agentd_was_killed_is_not_called_again(sandbox: Sandbox, crash: str) -> None:
-    """The third save is the end of the first agent step: its transcript is whole, its outcome is not saved."""
+@pytest.mark.parametrize("when", ["before", "torn"])
+@pytest.mark.parametrize("file", ["state", "journal"])
+def test_an_agent_that_had_finished_when_agentd_was_killed_is_not_called_again(
+    sandbox: Sandbox, planned: Sandbox, file: str, when: str
+) -> None:
+    """Killed in the save that ends the first agent step: its transcript is whole, its outcome is not saved."""
+    (end,) = [e["n"] for e in planned.events() if (e["event"], e.get("step")) == ("end", "propose")]
     record = sandbox.root / "agents.txt"
-    sandbox.script(propose={**entry(sandbox, "propose"), "record": str(record)})
-    assert sandbox.run("plan", CHANGE, IDEA, env={"AGENTD_CRASH": crash}).code == -9
+    sandbox.script(propose={**sandbox.entry("propose"), "record": str(record)})
+    assert sandbox.run("plan", CHANGE, IDEA, env={"AGENTD_CRASH": f"{file}:{end}:{when}"}).code == -9
     assert (sandbox.calls(), sandbox.state()["run"]["step"]) == (["propose-1.1"], "propose")
     shown = sandbox.run("status", CHANGE, "--json").data
     assert (shown["doing"], shown["next"]) == ("interrupted", f"agentd plan {CHANGE}")
@@ -328,14 +322,14 @@ def test_an_agent_that_had_finished_when_agentd_was_killed_is_not_called_again(s
 
 @pytest.mark.parametrize("clock", ["timeout", "silence"])
 def test_a_hanging_agent_is_ended_by_the_clock_with_all_it_started(sandbox: Sandbox, clock: str) -> None:
-    scene = hang_agent(sandbox, "specify", "challenged", "plan", CHANGE, IDEA, spawn="setsid", ignore_term=True)
-    configure(sandbox, f"[calls]\n{clock}_secs = 1\ngrace_secs = 1\n")
+    scene = hang_agent(sandbox, "write_spec", "challenged", "plan", CHANGE, IDEA, spawn="setsid", ignore_term=True)
+    sandbox.set("calls", **{f"{clock}_secs": 1, "grace_secs": 1})
     ended = sandbox.run(*scene.words, "--json")
     assert ended.code == 1
     assert (ended.data["doing"], ended.data["next"]) == ("failed", scene.next)
-    assert re.fullmatch(rf"scripted was ended after \d+ s by \[calls\] {clock}_secs = 1", ended.data["note"])
+    assert re.fullmatch(rf"top-words: scripted was ended after \d+ s by \[calls\] {clock}_secs = 1", ended.data["note"])
     assert not [pid for pid in scene.pids() if alive(pid)]
     assert sandbox.run("status", CHANGE, "--json").data["doing"] == "failed"
     scene.mend()
     assert sandbox.run(*scene.words).code == 0
-    assert sandbox.calls() == sorted([*PLANNED, "specify-2.1"])
+    assert sandbox.calls() == sorted([*PLANNED, "write_spec-2.1"])

@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from agentd.app.demo import CHANGE, IDEA
 from tests.cli.test_own import BATCH, PIECE
-from tests.sandbox import Sandbox, wait_until
+from tests.sandbox import CHANGE, IDEA, YES, Sandbox, wait_until
 
 ONCE = """
 name: once
@@ -25,9 +24,8 @@ steps:
   check: {phase: making, needs: [made.md], do: nothing, next: {done: over}}
   over: {phase: made, end: made}
 """
-PLANNED = ["break_down-1.1", "challenge-1.1", "challenge-2.1", "propose-1.1", "revise-1.1", "specify-1.1"]
-PROPOSAL = {"documents": {"proposal.md": "# Words\n"}}
-ROUNDS = 20
+PLANNED = ["break_down-1.1", "challenge-1.1", "challenge-2.1", "propose-1.1", "revise-1.1", "write_spec-1.1"]
+ROUNDS = {"sample": 8, "all": 20}
 AT_ONCE = 12
 
 
@@ -37,7 +35,8 @@ class Working:
     def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
         self.record = sandbox.root / "proposed.txt"
-        sandbox.script(propose={**PROPOSAL, "wait_for": "go", "record": str(self.record)})
+        self.sane = sandbox.entry("propose")
+        sandbox.script(propose={**self.sane, "wait_for": "go", "record": str(self.record)})
         self.process = sandbox.begin("plan", CHANGE, IDEA)
         self.folder = sandbox.root / "agentd" / "changes" / CHANGE
         wait_until(lambda: self.process.poll() is not None or self.record.exists(), 60)
@@ -93,19 +92,19 @@ def test_a_killed_holder_holds_nothing(working: Working) -> None:
     working.process.communicate(timeout=30)
     assert str(working.process.pid) in (working.folder / ".lock").read_text(), "its name is still in the file"
     assert working.sandbox.run("status", CHANGE, "--json").data["doing"] == "interrupted"
-    working.sandbox.script(propose=PROPOSAL)
+    working.sandbox.script(propose=working.sane)
     assert working.sandbox.run("plan", CHANGE).code == 0
     assert (working.folder / ".lock").read_text() == ""
 
 
-def test_twelve_at_once_do_every_step_once(sandbox: Sandbox) -> None:
-    """Twenty copies of one run that is ready to go on, each taken up by twelve processes at the same moment."""
+def test_twelve_at_once_do_every_step_once(sandbox: Sandbox, pytestconfig: pytest.Config) -> None:
+    """Many copies of one run that is ready to go on, each taken up by twelve processes at the same moment."""
     sandbox.own_workflow("once", ONCE)
     runs = sandbox.root / "agentd" / "runs"
     sandbox.script(make={"documents": {"made.md": "made"}, "record": "made.txt"})
     assert sandbox.run("run", "once", "x", "--name", "r").code == 4
     assert sandbox.run("answer", "r", "UD-1", "now").code == 0
-    for number in range(ROUNDS):
+    for number in range(ROUNDS[pytestconfig.getoption("--crash")]):
         name = f"r{number}"
         shutil.copytree(runs / "r", runs / name)
         state = runs / name / "STATE.yaml"
@@ -192,18 +191,19 @@ def test_a_child_is_answered_while_its_sister_works(sandbox: Sandbox) -> None:
 
 def test_two_plans_of_one_new_change_make_one_change(sandbox: Sandbox) -> None:
     """One makes it; the other is turned away or finds it made. Never two beginnings, never a second proposal."""
-    sandbox.script(challenge={"outcome": "approved", "documents": {"CHALLENGE.md": "fine"}})
+    sandbox.script(challenge=YES)
     for number in range(5):
         name = f"change-{number}"
         folder = sandbox.root / "agentd" / "changes" / name
-        ended = end_all([sandbox.begin("plan", name, f"words {who}") for who in "ab"])
+        ended = end_all([sandbox.begin("plan", name, f"{IDEA}\n- {who}") for who in "ab"])
         for code, out, err in ended:
             assert code == 0 or (code == 1 and f"{name} is held by process " in err), (code, out, err)
         assert [code for code, _, _ in ended].count(0) >= 1
-        assert [path.name for path in folder.rglob("STATE.yaml*")] == ["STATE.yaml"]
+        assert [path.name for path in folder.glob("STATE.yaml*")] == ["STATE.yaml"]
+        assert [path.parent.name for path in folder.glob("children/**/STATE.yaml*")] == ["top-words"]
         assert [event["event"] for event in sandbox.events(folder)].count("start") == 1
-        assert sandbox.calls(folder) == ["break_down-1.1", "challenge-1.1", "propose-1.1", "specify-1.1"]
-        assert sandbox.state(name)["description"] in ("words a", "words b")
+        assert sandbox.calls(folder) == ["break_down-1.1", "challenge-1.1", "propose-1.1", "write_spec-1.1"]
+        assert sandbox.state(name)["description"] in (f"{IDEA}\n- a", f"{IDEA}\n- b")
         assert sandbox.state(name)["phase"] == "challenged"
 
 
@@ -226,7 +226,7 @@ def test_a_value_a_person_changes_while_agentd_works_is_kept(sandbox: Sandbox) -
     sandbox.script(challenge={"fail": "error"})
     assert sandbox.plan().code == 1
     sandbox.state_file().write_text(sandbox.state_file().read_text() + "team: blue\nother: kept\n")
-    sandbox.script(challenge={"outcome": "approved", "documents": {"CHALLENGE.md": "fine"}, "wait_for": "go"})
+    sandbox.script(challenge={**YES, "wait_for": "go"})
     working = sandbox.begin("plan", CHANGE)
     wait_until((sandbox.folder() / "calls" / "challenge-2.1.jsonl").exists)
     sandbox.edit_state("team: blue", "team: red")

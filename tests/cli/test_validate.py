@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentd.documents import spec, tasks
+from agentd.workflows.load import read_built_in
 from tests.app.tree import Tree, a_spec, some_tasks, spoil
 from tests.sandbox import Sandbox, wait_until
 
@@ -127,7 +128,9 @@ def test_what_local_fixes_cannot_put_right_exits_non_zero_and_no_agent_is_called
     """Every role is played by an agent that leaves a file when it is called; none does."""
     trace = sandbox.root / "an-agent-was-here"
     folder = tree.change(phase="proposed")
-    sandbox.script(**{step: {"say": "x", "files": {trace.name: "x"}} for step in ("propose", "specify", "revise")})
+    steps = {**read_built_in("change").steps, **read_built_in("change-spec").steps}
+    asked = [name for name, step in steps.items() if step.kind == "agent"]
+    sandbox.script(**{name: {"say": "x", "files": {trace.name: "x"}} for name in asked})
     spoil(folder / "proposal.md", "A reason for it", "Another reason for it")
     (folder / "tasks.md").write_text(tasks.render(some_tasks("add-oauth", "auth:R1", "gone:R7")))
     before = (folder / "STATE.yaml").read_bytes()

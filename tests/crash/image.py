@@ -11,18 +11,24 @@ import psutil
 
 from agentd import yamltext
 from agentd.state import journal
+from agentd.usage import ledger
 from tests.crash.scenarios import RECORD
 from tests.sandbox import Sandbox
 
-TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z")
+TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d\.\d+Z)?")
 SAVES = re.compile(r"(?m)^  saves: \d+$")
-SECONDS = re.compile(r'"seconds": [0-9.]+|in [0-9.]+s')
+SECONDS = re.compile(r'"seconds": [0-9.]+|in [0-9.]+s|duration_ms: \d+')
 ATTEMPT = re.compile(r"(calls/.+)\.\d+\.jsonl")
+CALLED = re.compile(r'(?m)^( +call: .+|<review .+call=".+)\.\d+(">)?$')
+PROPOSAL = re.compile(r"(?m)^  proposal.md:\n    hash: .+$")  # of all its bytes: the attempt is one of them
+# What cut-off calls of agents that worked side by side add to.
+CALLS = re.compile(r"(?m)^(llm_calls|total_cost|total_tokens_in|total_tokens_out|unknown_costs):.*\n( .*\n)*")
+LEDGER = "agentd/ledger.jsonl"
 
 
 def of(root: Path, alone: bool) -> dict[str, str]:
-    """Every file outside .git by name; what times and attempts make different is made the same."""
-    files: dict[str, str] = {}
+    """Every file outside .git by name, and the branches; what times and attempts make different is made the same."""
+    files = {".git": branches(root / ".git")}
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()
         if name.startswith(".git/") or path.name == ".lock" or not path.is_file():
@@ -32,8 +38,13 @@ def of(root: Path, alone: bool) -> dict[str, str]:
         elif name == RECORD:
             lines = [line.rpartition(" ")[0] for line in path.read_text().splitlines()]
             text = "\n".join(lines if alone else sorted(set(lines)))
+        elif name == LEDGER:
+            entries = ledger.parse(path.read_bytes())
+            counted = [f"{one.run} {one.step} {one.call.rpartition('.')[0]} {one.model}" for one in entries]
+            text = "\n".join(counted if alone else sorted(set(counted)))
         else:
             text = plain(path.read_text(encoding="utf-8"), root)
+            text = CALLED.sub(r"\1\2", PROPOSAL.sub("", text)) if alone else CALLS.sub("", text)
         name = ATTEMPT.sub(r"\1", name)
         files[name] = files.get(name, "") + text if alone or "/calls/" not in name else ""
     return files
@@ -41,13 +52,22 @@ def of(root: Path, alone: bool) -> dict[str, str]:
 
 def plain(text: str, root: Path) -> str:
     text = SAVES.sub("  saves: N", TIME.sub("TIME", text))
-    return SECONDS.sub("SECONDS", text).replace(str(root), "ROOT")
+    text = SECONDS.sub("SECONDS", text).replace(str(root), "ROOT")
+    return text.replace(f"../{root.name}-agentd/", "ROOT-agentd/")
+
+
+def branches(git: Path) -> str:
+    """Every branch and worktree, the branch that is checked out, and each time that another one was."""
+    refs = sorted(path.relative_to(git).as_posix() for path in (git / "refs" / "heads").rglob("*") if path.is_file())
+    refs += [path.relative_to(git).as_posix() for path in git.glob("worktrees/*")]
+    moves = [line.partition("\t")[2] for line in (git / "logs" / "HEAD").read_text().splitlines()]
+    return "\n".join([*refs, (git / "HEAD").read_text(), *moves])
 
 
 def transitions(folder: Path) -> Iterator[str]:
-    """What the diary says happened, but for the beginnings: a step that was cut off begins twice and ends once."""
+    """What the diary says happened, but for beginnings and a child's calls: a step that was cut off has two, and one end."""
     for event in told(folder):
-        if event["event"] != "begin":
+        if event["event"] not in ("begin", "call"):
             word = "end" if event["event"] == "recover" else event["event"]
             parts = [event.get(key, "-") for key in ("phase", "step", "outcome", "to", "decision", "answer")]
             yield " ".join([word, *parts])
@@ -78,6 +98,19 @@ def check_diaries(root: Path, kills: int) -> None:
         again = Counter(json.loads(line)["n"] for line in data.splitlines() if line.endswith(b"}"))
         assert again.total() - len(again) <= kills, f"{folder}: saves told more often than kills explain: {again}"
     assert torn <= kills, f"{torn} torn lines after {kills} kills"
+
+
+def check_calls(root: Path, most: int) -> None:
+    """No call was made again after an attempt at it had given its result; at most so many are in the ledger twice."""
+    done = Counter(
+        (path.parent, path.stem.rpartition(".")[0])
+        for path in (root / "agentd").rglob("calls/*.jsonl")
+        if '"type": "result", "status": "success"' in path.read_text(encoding="utf-8")
+    )
+    assert not [name for name, count in done.items() if count > 1], f"made again: {done}"
+    path = root / LEDGER
+    data = path.read_bytes() if path.exists() else b""
+    assert data.count(b"\n") - len(ledger.parse(data)) <= most, f"{path}:\n{data.decode()}"
 
 
 def check_readable(sandbox: Sandbox) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
-from agentd.app.demo import CHANGE, IDEA
-from tests.sandbox import Sandbox, make_sandbox
+from tests.plan.plans import QUESTIONS, SHORT, plan_of, spec
+from tests.sandbox import CHANGE, IDEA, Sandbox, make_sandbox, reviewed
 
 RECORD = "record.txt"
 ANSWERS = "agentd/answers.yaml"
@@ -56,6 +56,13 @@ steps:
 """
 TASKS = "tasks:\n- {id: a}\n- {id: b, depends_on: [a]}\n- {id: c, depends_on: [a]}\n"
 PIECES = {"documents": {"piece.md": "The piece {{item}}."}}
+PERSON = """
+clarification: [Ties two, Case one, {value: Only as text, note: the shell does the rest}]
+git_setup: branch
+steer: [fix]
+"""
+SPECS = ("top-words", "stop-words", "report")
+NO = "needs_revision"
 
 
 @dataclass(frozen=True)
@@ -67,6 +74,7 @@ class Scenario:
     alone     one agent at a time, so none is ever cut off by the kill and none may run twice
     sample    at how many points it is killed in a sample
     parts     into how many tests all of its points are spread
+    most      at how many points it is killed at most
     """
 
     name: str
@@ -76,6 +84,7 @@ class Scenario:
     alone: bool = True
     sample: int = 3
     parts: int = 1
+    most: int = 10_000
 
 
 def copy(prepared: Path, target: Path) -> Sandbox:
@@ -86,12 +95,53 @@ def copy(prepared: Path, target: Path) -> Sandbox:
     return Sandbox(target)
 
 
-def new_change(folder: Path) -> Sandbox:
-    return with_record(make_sandbox(folder))
+def attended_plan(folder: Path) -> Sandbox:
+    """One spec and a person: clarified, on a branch, a self-review that finds something, one round of revision."""
+    sandbox = make_sandbox(folder)
+    sandbox.set("workflow", human_in_loop=True, self_review_iterations=3)
+    (sandbox.root / ANSWERS).write_text(PERSON)
+    reworded = [["sort them by hand today", "sort them by hand"]]
+    sandbox.script(
+        draft_questions={"documents": {"questions.yaml": QUESTIONS}},
+        review_proposal=[
+            {"replace": {"run:proposal.md": reworded}, "say": "NEEDS_REVISION: shorter now"},
+            {"say": "PASS: nothing to change"},
+        ],
+        challenge=[reviewed(NO, "Ties"), {"outcome": "approved", "say": in_words("approved")}],
+    )
+    return with_record(sandbox)
+
+
+def wide_plan(folder: Path) -> Sandbox:
+    """Three specs, nobody there, a worktree; the plan is refused twice, each time for another reason, once by the tool."""
+    sandbox = make_sandbox(folder)
+    sandbox.set("workflow", human_in_loop=False, self_review_iterations=0)
+    better = [spec("top-words") + f"- **AND** it is better by {number}\n" for number in (1, 2)]
+    sandbox.script(
+        **plan_of(*SPECS)
+        | {
+            "write_spec": {"documents": {"specs/{{item}}.md": spec()}, "session": "about-{{item}}"},
+            "challenge": [reviewed(NO, "Ties", "Speed"), by_tool(2, NO, "Case"), reviewed("approved")],
+            "revise": [{"documents": {"specs/top-words.md": text}} for text in better],
+        }
+    )
+    return with_record(sandbox)
+
+
+def in_words(status: str, *issues: str) -> str:
+    """The text of a review."""
+    return str(reviewed(status, *issues)["documents"]["CHALLENGE.md"])
+
+
+def by_tool(number: int, status: str, *issues: str) -> dict[str, Any]:
+    """A challenger that reviews by its tool, which takes as long to start as ten agents."""
+    said = in_words(status, *issues)
+    wanted = {"change_id": CHANGE, "status": status, "iteration": number, "reviewer": "challenger", "content": said}
+    return {"tools": [{"append_review": wanted}], "outcome": status}
 
 
 def planned_change(folder: Path) -> Sandbox:
-    return after(new_change(folder), "plan", CHANGE, IDEA)
+    return after(with_record(make_sandbox(folder)), "plan", CHANGE, IDEA)
 
 
 def implemented_change(folder: Path) -> Sandbox:
@@ -140,9 +190,9 @@ def answered(folder: Path) -> Sandbox:
 
 
 def with_record(sandbox: Sandbox) -> Sandbox:
-    """Every entry of the script writes down that it was played."""
+    """Every entry of the script writes down that it was played, and costs something."""
     script = yaml.safe_load((sandbox.root / "agentd" / "demo.yaml").read_text(encoding="utf-8"))
-    record = {"record": str(sandbox.root / RECORD)}
+    record = {"record": str(sandbox.root / RECORD), "usage": {"tokens_in": 1000, "tokens_out": 100}}
     played = {
         step: [{**entry, **record} for entry in (entries if isinstance(entries, list) else [entries])]
         for step, entries in script.items()
@@ -161,11 +211,12 @@ RUN_BATCH = ("run", "batch", "two of them", "--name", "b1", "--answers", ANSWERS
 SCENARIOS = {
     scenario.name: scenario
     for scenario in (
-        Scenario("plan", new_change, ("plan", CHANGE, IDEA), sample=7, parts=8),
-        Scenario("impl", planned_change, ("impl", CHANGE), sample=6, parts=8),
-        Scenario("archive", implemented_change, ("archive", CHANGE), sample=5, parts=2),
-        Scenario("batch", batch, RUN_BATCH, sample=10, parts=24),
-        Scenario("wide", wide, RUN_BATCH, alone=False, parts=12),
+        Scenario("plan", attended_plan, ("plan", CHANGE, SHORT, "--answers", ANSWERS), sample=9, parts=24),
+        Scenario("wide_plan", wide_plan, ("plan", CHANGE, IDEA, "--git", "worktree"), sample=3, parts=12, most=120),
+        Scenario("impl", planned_change, ("impl", CHANGE), sample=5, parts=6),
+        Scenario("archive", implemented_change, ("archive", CHANGE), sample=4, parts=2),
+        Scenario("batch", batch, RUN_BATCH, sample=6, parts=16),
+        Scenario("wide", wide, RUN_BATCH, alone=False, sample=2, parts=10),
         Scenario("answer", waiting, ("answer", "r1", "UD-1", "ship", "--note", "at last"), then=(("resume", "r1"),)),
         Scenario("answered", answered, ("resume", "r1", "--answers", ANSWERS), parts=3),
     )

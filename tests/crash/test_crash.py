@@ -1,23 +1,41 @@
 """The real program, killed at every durable write and every step's boundary, then asked for the same thing again."""
 
 import random
+import re
 import shutil
 import signal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import unified_diff
 from pathlib import Path
 
 import pytest
 
 from tests.crash import image
-from tests.crash.scenarios import SCENARIOS, Scenario, copy
-from tests.sandbox import Ran, Sandbox
+from tests.crash.scenarios import RECORD, SCENARIOS, Scenario, copy
+from tests.sandbox import CHANGE, Ran, Sandbox
 
 MOMENTS = ("before", "torn", "after")
 DEADLY = -signal.SIGKILL
-TWICE = ("plan", "impl", "archive", "batch", "wide")
+SIDE_BY_SIDE = 2
+AT_ONCE = (("step", "journal"), ("journal", "state"), ("journal", "child"))
+TWICE = ("plan", "wide_plan", "impl", "archive", "batch", "wide")
 PAIRS = 8
-SAMPLED = ("impl", "batch")
+SAMPLED = ("plan",)
+# The agents that the plan of one spec calls, each with the name its call is kept under.
+CALLS = (
+    ("draft_questions", "clarification"),
+    ("propose", "proposal-gen"),
+    ("review_proposal", "proposal-review"),
+    ("review_proposal", "proposal-review"),
+    ("write_spec", "spec-gen-top-words"),
+    ("review_spec", "spec-review-top-words"),
+    ("break_down", "tasks-gen"),
+    ("review_tasks", "tasks-review"),
+    ("challenge", "challenge"),
+    ("revise", "reproposal"),
+    ("challenge", "challenge"),
+)
 
 
 @dataclass(frozen=True)
@@ -50,6 +68,7 @@ def make_stage(scenario: Scenario, folder: Path) -> Stage:
     assert ran.code == 0, ran.out + ran.err
     finish(scenario, whole)
     image.check_diaries(whole.root, 0)
+    image.check_calls(whole.root, 0)
     return Stage(scenario, prepared, tuple(log.read_text().splitlines()), image.of(whole.root, scenario.alone))
 
 
@@ -60,9 +79,17 @@ def finish(scenario: Scenario, sandbox: Sandbox) -> None:
 
 
 def places(stage: Stage) -> list[str]:
-    """Every place to die: three in a write, one at a boundary."""
-    found = [line.replace(" ", ":") for line in sorted(set(stage.points))]
-    return [f"{point}:{when}" for point in found for when in (MOMENTS[:1] if point.startswith("step") else MOMENTS)]
+    """Every place to die: three in a write, one at a boundary. Where the parts of a save follow each other, the disk is
+    the same after one and before the next, which is one place."""
+    found = []
+    before = ""
+    for line in stage.points:
+        role, number = line.split()
+        moments = MOMENTS[:1] if role == "step" else MOMENTS
+        same = stage.scenario.alone and (before, role) in AT_ONCE
+        found += [f"{role}:{number}:{when}" for when in (moments[1:] if same else moments)]
+        before = role
+    return found
 
 
 def some(found: Sequence[str], count: int, seed: str) -> list[str]:
@@ -93,14 +120,31 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.mark.crash
+def test_a_plan_that_nobody_kills_is_what_the_killed_ones_are_held_against(stage: Callable[[str], Stage]) -> None:
+    """Each call once, each question asked once, one branch made once, one review for each round."""
+    found = stage("plan").expected
+    home = f"agentd/changes/{CHANGE}"
+    assert [line.split()[0] for line in found[RECORD].splitlines()] == [step for step, _ in CALLS]
+    kept = re.search(r"(?m)^llm_calls:\n(?: .*\n)*", found[f"{home}/STATE.yaml"])
+    assert re.findall(r"- step: (.*)", kept[0] if kept else "") == [name for _, name in CALLS]
+    assert [line.split()[1] for line in found[image.LEDGER].splitlines()] == [name for _, name in CALLS]
+    for number in (1, 2, 3):
+        diary = found[f"{home}/children/clarify/Q{number}/journal.jsonl"].splitlines()
+        assert [line.split()[0] for line in diary] == ["start", "ask", "end"]
+    assert found[".git"].count(f"to agentd/{CHANGE}") == 1
+    assert re.findall(r'<review status="(\w+)"', found[f"{home}/proposal.md"]) == ["needs_revision", "approved"]
+
+
+@pytest.mark.crash
 @pytest.mark.requirement(88)
 def test_a_command_killed_anywhere_goes_on_when_it_is_given_again(
     stage: Callable[[str], Stage], name: str, part: tuple[int, int], tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     made = stage(name)
-    found = places(made)
-    if request.config.getoption("crash") != "all":
-        found = some(found, made.scenario.sample, name)
+    found, scenario = places(made), made.scenario
+    most = scenario.most if request.config.getoption("crash") == "all" else scenario.sample
+    if len(found) > most:
+        found = some(found, most, name)
     number, count = part
     kill_each(made, [(place,) for place in found[number::count]], name, tmp_path, request)
 
@@ -151,6 +195,7 @@ def kill(made: Stage, order: Sequence[str], root: Path) -> int:
     assert over(again), f"given again it ended with {again.code}:\n{again.out}{again.err}"
     finish(scenario, sandbox)
     image.check_diaries(root, len(order))
+    image.check_calls(root, len(order) if scenario.alone else len(order) * SIDE_BY_SIDE)
     image.check_nobody_left(root)
     now = image.answers(root)
     lost = [str(key[0]) for key, data in kept.items() if key in now and now[key] != data]
@@ -166,9 +211,15 @@ def over(ran: Ran) -> bool:
 
 def compare(found: dict[str, str], expected: dict[str, str]) -> None:
     different = [name for name in sorted({*found, *expected}) if found.get(name) != expected.get(name)]
-    told = "\n".join(
-        f"--- {name}, not killed\n{expected.get(name, '(is not there)')}\n--- {name}, killed\n"
-        f"{found.get(name, '(is not there)')}"
+    told = [
+        line
         for name in different
-    )
-    assert not different, told
+        for line in unified_diff(
+            expected.get(name, "(is not there)").splitlines(),
+            found.get(name, "(is not there)").splitlines(),
+            f"{name}, not killed",
+            f"{name}, killed",
+            lineterm="",
+        )
+    ]
+    assert not different, "\n".join(told)

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from agentd.app.config import read_config
-from agentd.cli import COMMANDS
+from agentd.cli import COMMANDS, OTHER_NAMES
+from agentd.git.repository import git
 from tests.sandbox import Sandbox, make_sandbox
 
 ROOT = Path(__file__).parents[2]
@@ -26,9 +27,14 @@ def plain(text: str) -> str:
     return re.sub(r"\S*agentd-demo-\w+", "DEMO", text)
 
 
-def test_the_demonstration_is_shown_as_it_is(tmp_path: Path) -> None:
-    shown = Sandbox(tmp_path).run("demo", env={"TMPDIR": str(tmp_path)})
+def test_the_demonstration_is_shown_as_it_is_and_stays_in_its_own_repository(tmp_path: Path) -> None:
+    """A git hook sets GIT_DIR, and git would follow it."""
+    other = make_sandbox(tmp_path).root
+    before = git(other, "rev-parse", "HEAD")
+    away = {"GIT_DIR": str(other / ".git"), "GIT_WORK_TREE": str(other)}
+    shown = Sandbox(tmp_path).run("demo", env={"TMPDIR": str(tmp_path), **away})
     assert shown.code == 0, shown.err
+    assert git(other, "rev-parse", "HEAD") == before
     first, _, expected = block("console").partition("\n")
     assert first == "$ agentd demo"
     assert plain(shown.out).startswith(plain(expected))
@@ -67,4 +73,4 @@ def test_links_lead_somewhere(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_commands_that_are_named_exist(page: Path) -> None:
     for name in re.findall(r"`agentd ([a-z]+)", page.read_text(encoding="utf-8")):
-        assert name in COMMANDS, name
+        assert name in COMMANDS or name in OTHER_NAMES, name

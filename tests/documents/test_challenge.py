@@ -48,7 +48,9 @@ def documents(texts: st.SearchStrategy[str], lines: st.SearchStrategy[str]) -> s
         Challenge,
         st.from_regex(r"[a-z0-9][a-z0-9-]{0,8}", fullmatch=True),
         st.sampled_from(PLAN_VERDICTS),
-        st.lists(issues(texts, lines), min_size=1, max_size=3).map(tuple),
+        st.lists(st.builds(replace, issues(texts, lines), ungrounded=st.just("") | lines), min_size=1, max_size=3).map(
+            tuple
+        ),
         st.just("") | texts,
         st.just("") | texts,
     ).map(agreeing)
@@ -336,3 +338,23 @@ def test_the_report_is_made_from_a_review_whose_status_is_the_verdict() -> None:
     assert made == Challenge("x", "REJECTED", (Issue("Low", "A", "b"),), "Words.", "Go.")
     assert challenge.from_review("x", Review("approved", 1, "me", "All is\nwell.")).summary == "All is\nwell."
     assert challenge.from_review("x", Review("resolved", 1, "me", "All is well.")).verdict is None
+
+
+def test_an_ungrounded_issue_says_so_and_is_read_back() -> None:
+    issue = Issue(
+        "High", "Ties", "Which order?", spec_reference="auth:R9", ungrounded="there is no requirement auth:R9"
+    )
+    document = Challenge("x", "NEEDS_REVISION", (issue,))
+    assert "\n- **Ungrounded**: there is no requirement auth:R9\n" in challenge.render(document)
+    assert challenge.read(challenge.render(document)) == (document, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("# Challenge Report: x\n\n## Verdict\n\n**Verdict**: APPROVED\n", 5),
+        ("---\na: b\n---\n\n## Verdict\n- [x] REJECTED\n", 6),
+    ],
+)
+def test_the_line_of_the_verdict_is_known(text: str, line: int) -> None:
+    assert challenge.verdict_line(text) == line

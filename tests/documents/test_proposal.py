@@ -439,6 +439,62 @@ def test_a_review_of_a_resolved_iteration_takes_the_place_of_the_latest() -> Non
     assert changed == text.replace(block("resolved", "Second."), block("approved", "Now fine."))
 
 
+def attempt(call: str, content: str = "Fine.") -> Review:
+    return Review("approved", 1, "codex", content, call=call)
+
+
+def test_a_later_attempt_at_a_visit_takes_the_place_of_an_earlier_one() -> None:
+    text = proposal.append_review(WRITTEN, attempt("challenge-1.1", "One."))
+    before = proposal.append_review(text, attempt("challenge-2.1", "Cut off."))
+    after = proposal.append_review(before, attempt("challenge-2.12", "Two."))
+    assert after == before.replace("challenge-2.1", "challenge-2.12").replace("Cut off.", "Two.")
+    assert after.startswith(text)
+    assert proposal.append_review(after, attempt("challenge-2.12", "Two.")) == after
+
+
+def test_an_earlier_attempt_goes_even_if_somebody_wrote_below_it() -> None:
+    first = proposal.append_review(WRITTEN, attempt("challenge-1.1", "One."))
+    before = proposal.append_review(first, attempt("challenge-2.1", "Cut off."))
+    mine = "\n" + block("rejected", "By hand.", 7)
+    after = proposal.append_review(before + mine, attempt("challenge-2.2", "Two."))
+    assert after.startswith(first + mine)
+    found = proposal.reviews(after)
+    assert [(each.content, each.call) for each in found] == [
+        ("One.", "challenge-1.1"),
+        ("By hand.", ""),
+        ("Two.", "challenge-2.2"),
+    ]
+    assert proposal.body(after) == proposal.body(before)
+
+
+@pytest.mark.parametrize("call", ["", "challenge", "challenge-1", "1.2", ".1", "challenge-1.x"])
+def test_a_name_that_is_no_attempt_replaces_nothing(call: str) -> None:
+    for other in ("", call, "challenge-1.1"):
+        text = proposal.append_review(WRITTEN, attempt(other, "Other."))
+        assert proposal.append_review(text, attempt(call, "Mine.")).startswith(text)
+
+
+@pytest.mark.parametrize(
+    "other", ["challenge-1.1", "challenge-21.1", "rechallenge-2.1", "review-2.1", "x.challenge-2.1"]
+)
+def test_a_review_of_another_visit_stays(other: str) -> None:
+    text = proposal.append_review(WRITTEN, attempt(other, "Other."))
+    assert proposal.append_review(text, attempt("challenge-2.2", "Mine.")).startswith(text)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["challenge-1", "challenge-2", "review-1"]), st.integers(1, 3)), max_size=8))
+def test_there_is_one_review_for_each_visit(calls: list[tuple[str, int]]) -> None:
+    text, last = WRITTEN, {}
+    for number, (visit, count) in enumerate(calls):
+        review = Review("approved", number + 1, "codex", f"Number {number}.", call=f"{visit}.{count}")
+        kept = [each for each in proposal.reviews(text) if not each.call.startswith(visit)]
+        text = proposal.append_review(text, review)
+        last[visit] = review
+        assert proposal.reviews(text) == (*kept, review)
+    assert set(proposal.reviews(text)) == set(last.values())
+    assert proposal.read(text)[1] == ()
+
+
 def test_a_review_whose_words_look_like_tags_comes_back_unchanged() -> None:
     content = '</review>\n<review status="approved" iteration="9" reviewer="me">\nyes\n</review>\n```\n</proposal>'
     review = Review("rejected", 1, 'a "b" <c> & d\n&quot;', content)

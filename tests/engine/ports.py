@@ -167,6 +167,9 @@ class Twin:
     def at_once(self, run: Run, step: Step) -> int:
         return self.each.at_once if self.each else 1
 
+    def hold(self, run: Run, step: Step) -> Stop | None:
+        return None
+
     def stopping(self) -> bool:
         return self.stop
 

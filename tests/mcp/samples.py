@@ -30,6 +30,19 @@ CLARIFICATIONS: dict[str, Any] = {
         {"topic": "セッション", "question": "How long?", "answer": "30 days", "rationale": "As today."},
     ],
 }
+QUESTIONS: dict[str, Any] = {
+    "change_id": CHANGE,
+    "questions": [
+        {
+            "topic": "Providers",
+            "question": "Which providers can people sign in with?",
+            "options": ["GitHub and Google: most people have one", "GitHub alone: less to maintain"],
+            "rationale": "Each one is a button and a setting.",
+        },
+        {"topic": "セッション", "question": "How long does a session last?", "options": ["30 days", "1 day", "1 hour"]},
+        {"topic": "Accounts", "question": "What about people with a password?", "options": ["Keep both", "Move all"]},
+    ],
+}
 PROPOSAL: dict[str, Any] = {
     "change_id": CHANGE,
     "summary": "People sign in with GitHub or Google.",

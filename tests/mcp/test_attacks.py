@@ -60,6 +60,7 @@ IDS = [
     ["add-oauth"],
 ]
 ARGUMENTS: dict[str, dict[str, Any]] = {
+    "draft_questions": samples.QUESTIONS,
     "create_clarifications": samples.CLARIFICATIONS,
     "create_proposal": samples.PROPOSAL,
     "create_spec": samples.SPEC,
@@ -311,9 +312,9 @@ def test_a_call_without_or_with_a_stale_id_can_do_nothing(bench: Bench, call: st
 
 def test_a_call_that_is_over_can_do_nothing_more(raw: Raw, bench: Bench) -> None:
     assert not raw.call("create_proposal", samples.PROPOSAL).get("isError")
-    bench.begin("specify", TOOLS)
+    bench.begin("break_down", TOOLS)
     for tool, arguments in ARGUMENTS.items():
-        assert "propose-1.1 is over; now specify-1.1 is under way" in refused(raw, bench, tool, arguments)
+        assert "propose-1.1 is over; now break_down-1.1 is under way" in refused(raw, bench, tool, arguments)
     assert raw.tools() == []
 
 

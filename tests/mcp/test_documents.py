@@ -405,3 +405,18 @@ def test_an_approval_that_lists_a_high_issue_is_refused_and_no_approval_with_it_
     assert "no High issue" in refused(bench, "append_review", {**samples.APPEND, "content": content})
     rejected = {"status": "rejected", "content": content.replace("APPROVED", "REJECTED")}
     assert not bench.call_tool("append_review", {**samples.APPEND, **rejected}).is_error
+
+
+def test_a_review_is_told_which_of_its_places_do_not_exist(bench: Bench) -> None:
+    assert not bench.call_tool("create_proposal", samples.PROPOSAL).is_error
+    assert not bench.call_tool("create_spec", samples.SPEC).is_error
+    issue = "### Ties\n- **Severity**: Medium\n- **Description**: Open.\n- **Spec Reference**: auth-flow:R9"
+    content = samples.REVIEW.replace("None worth a round.", issue).replace("APPROVED", "NEEDS_REVISION")
+    sent = {**samples.APPEND, "status": "needs_revision", "content": content}
+    told = said(bench.call_tool("append_review", sent))
+    assert "'Ties' is ungrounded: there is no requirement auth-flow:R9." in told
+    assert "- **Ungrounded**: there is no requirement auth-flow:R9\n" in bench.text("CHALLENGE.md")
+    assert "Ungrounded" not in bench.text("proposal.md")
+    again = said(bench.call_tool("append_review", {**sent, "content": content.replace("R9", "R2")}))
+    assert "ungrounded" not in again
+    assert "Ungrounded" not in bench.text("CHALLENGE.md")

@@ -144,7 +144,7 @@ def test_without_git_nothing_is_compared_and_the_agent_is_told(bench: Bench) -> 
 
 
 def test_a_task_is_told_in_the_words_of_its_step(bench: Bench) -> None:
-    own = bench.root / "agentd" / "prompts" / "challenge.md"
+    own = bench.root / "agentd" / "prompts" / "review_spec.md"
     own.parent.mkdir()
     own.write_text("Look hard at {{run}}.")
     result = bench.call_tool("get_task", {"change_id": CHANGE, "task_type": "review_spec"})

@@ -29,9 +29,11 @@ class Call:
         return f"{self.tool}-{self.write}{'-again' if self.twice else ''}"
 
 
+MOMENTS = ["torn", "before", "after"]
 EDIT = {"change_id": samples.CHANGE, "file": "notes.md", "old_text": "old", "new_text": "new"}
 HOME = f"agentd/changes/{samples.CHANGE}"
 CALLS = [
+    Call("draft_questions", samples.QUESTIONS, f"{HOME}/questions.yaml"),
     Call("create_clarifications", samples.CLARIFICATIONS, f"{HOME}/clarifications.md", clarifications.parse),
     Call("create_proposal", samples.PROPOSAL, f"{HOME}/proposal.md", proposal.parse),
     Call("create_proposal", samples.PROPOSAL, f"{HOME}/proposal.md", proposal.parse, twice=True),
@@ -52,8 +54,16 @@ def visible(image: dict[str, bytes]) -> dict[str, bytes]:
     return {path: data for path, data in image.items() if not Path(path).name.startswith(".")}
 
 
-@pytest.mark.parametrize("moment", ["before", "torn", "after"])
-@pytest.mark.parametrize("call", CALLS, ids=str)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every call at one moment, each in its turn; at every moment with --crash=all."""
+    if "moment" in metafunc.fixturenames:
+        every = metafunc.config.getoption("--crash") == "all"
+        cases = [
+            (call, moment) for at, call in enumerate(CALLS) for moment in (MOMENTS if every else [MOMENTS[at % 3]])
+        ]
+        metafunc.parametrize(("call", "moment"), cases, ids=[f"{call}-{moment}" for call, moment in cases])
+
+
 def test_a_kill_leaves_the_old_document_or_the_new_one(bench: Bench, call: Call, moment: str) -> None:
     bench.write("notes.md", "# Notes\n\nold\n")
     if call.tool == "append_review":

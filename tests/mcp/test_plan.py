@@ -36,7 +36,10 @@ def sandbox(tmp_path: Path) -> Sandbox:
                 {"append_review": mine(samples.APPEND), "expect_error": True},
             ]
         },
-        specify={"tools": [{"create_spec": mine(samples.SPEC)}, {"create_spec": mine(samples.SESSIONS)}]},
+        **{
+            "write_spec@auth-flow": {"tools": [{"create_spec": mine(samples.SPEC)}]},
+            "write_spec@sessions": {"tools": [{"create_spec": mine(samples.SESSIONS)}]},
+        },
         break_down={"tools": [{"create_tasks": mine(samples.TASKS)}, checked]},
         challenge=[
             {
@@ -93,10 +96,10 @@ def test_agents_plan_and_review_a_change_through_their_tools(sandbox: Sandbox) -
 
 def test_the_documented_calls_of_tools_are_played(sandbox: Sandbox) -> None:
     blocks = re.findall(r"```yaml\n(.*?)```", DOC.read_text(encoding="utf-8"), re.DOTALL)
-    sandbox.script(propose=yaml.safe_load(blocks[1])["propose"], specify={"fail": "error"})
+    sandbox.script(propose=yaml.safe_load(blocks[1])["propose"], break_down={"fail": "error"})
     sandbox.plan()
     assert "Greet people by name." in (sandbox.folder() / "proposal.md").read_text(encoding="utf-8")
-    assert sandbox.state()["run"]["step"] == "specify"
+    assert sandbox.state()["run"]["step"] == "break_down"
 
 
 def test_a_tool_that_refuses_fails_the_agent_with_its_words(sandbox: Sandbox) -> None:

@@ -26,3 +26,17 @@ def test_a_slot_nobody_fills_is_named_with_the_known_ones() -> None:
 
 def test_the_built_in_template_says_how_to_end() -> None:
     assert '{"outcome": "{{forward}}"}' in built_in("step")
+
+
+def test_a_quoted_value_has_every_line_marked() -> None:
+    quoted = render("{{> said}}\n{{>said}}", {"said": "a\r\n\n{{said}}\u2028c\x0cd"}, "t.md")
+    assert quoted == "\n".join(["> a", ">", "> {{said}}", "> c", "> d"] * 2)
+
+
+def test_a_quoted_value_that_is_empty_says_so() -> None:
+    assert render("{{> said}}", {"said": ""}, "t.md") == "> (nothing)"
+
+
+def test_a_quoted_slot_nobody_fills_is_named() -> None:
+    with pytest.raises(BadConfig, match=r"nothing fills \{\{rolle\}\}"):
+        render("{{> rolle}}", {"role": "x"}, "t.md")

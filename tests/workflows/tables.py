@@ -9,6 +9,8 @@ from agentd.workflows.load import BUILT_IN, parse, read_built_in, with_limits
 
 LIMITS = {
     "planning_iterations": 2,
+    "format_iterations": 2,
+    "self_review_repeats": 2,
     "implementation_iterations": 2,
     "review_retries": 3,
     "phase_retries": 3,

@@ -40,6 +40,11 @@ def find_entry(env: Mapping[str, str]) -> Entry:
 def play(entry: Entry, env: Mapping[str, str]) -> int:
     """Start, then the writes and the trouble in the order the entry asks for, then the result."""
     folder = env["AGENTD_FOLDER"]
+    if entry.get("fail") == "lost":
+        if env["AGENTD_SESSION"]:
+            emit(type="result", status="error", error=f"Session {env['AGENTD_SESSION']} not found", lost=True)
+            return 1
+        entry = {key: value for key, value in entry.items() if key != "fail"}
     tell = silent if entry.get("fail") == "empty" else emit
     if entry.get("ignore_term"):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)

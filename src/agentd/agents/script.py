@@ -47,7 +47,9 @@ def _is_argv(value: Any) -> bool:
 
 def _is_usage(value: Any) -> bool:
     return isinstance(value, dict) and all(
-        name in ("tokens_in", "tokens_out", "cost") and _is_number(number) and (name == "cost" or type(number) is int)
+        name in ("tokens_in", "tokens_out", "cached_in", "cost")
+        and _is_number(number)
+        and (name == "cost" or type(number) is int)
         for name, number in value.items()
     )
 
@@ -76,13 +78,13 @@ KEYS: Mapping[str, Kind] = {
     "lines": _list_of(TEXT),
     "say": TEXT,
     "outcome": TEXT,
-    "usage": (_is_usage, "a mapping of tokens_in, tokens_out and cost to numbers"),
+    "usage": (_is_usage, "a mapping of tokens_in, tokens_out, cached_in and cost to numbers"),
     "session": TEXT,
     "model": TEXT,
     "spawn": _one_of("child", "setsid"),
     "hang": (lambda value: FLAG[0](value) or (_is_number(value) and value < 1e6), "true or a number of seconds"),
     "ignore_term": FLAG,
-    "fail": _one_of("error", "exit", "garbage", "no-result", "empty", "crash"),
+    "fail": _one_of("error", "exit", "garbage", "no-result", "empty", "crash", "lost"),
     "code": (lambda value: type(value) is int and 0 <= value <= 255, "an exit code from 0 to 255"),
     "after": _one_of("start", "writes"),
 }

@@ -35,6 +35,7 @@ def command(job: Job) -> Command:
             "AGENTD_VISIT": str(job.visit),
             "AGENTD_ITEM": job.item,
             "AGENTD_MODEL": job.model,
+            "AGENTD_EFFORT": job.effort,
             "AGENTD_SESSION": job.session,
             "AGENTD_SERVER": json.dumps(job.server) if job.server else "",
         },
@@ -77,6 +78,7 @@ def _result(event: Mapping[str, object]) -> Reply:
         outcome=_text(event, "outcome"),
         complete=not error,
         error=error,
+        lost=event.get("lost") is True,
         session=_text(event, "session"),
         usage=_usage(event.get("usage")),
     )
@@ -96,7 +98,12 @@ def _usage(value: object) -> Usage:
         return Usage()
     if not isinstance(value, dict):
         raise _WrongType("The scripted agent's usage is no mapping.")
-    return Usage(_count(value, "tokens_in"), _count(value, "tokens_out"), _number(value, "cost"))
+    return Usage(
+        tokens_in=_count(value, "tokens_in"),
+        tokens_out=_count(value, "tokens_out"),
+        cost=_number(value, "cost"),
+        cached_in=_count(value, "cached_in"),
+    )
 
 
 def _count(usage: Mapping[str, object], field: str) -> int | None:

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentd import yamltext
-from agentd.app import base
+from agentd.app import base, branching, challenging, checking, clarifying, specifying
+from agentd.documents import proposal, spec
+from agentd.documents import tasks as tasks_document
 from agentd.engine.waves import Item
 from agentd.errors import AgentdError, Corrupt
 from agentd.evidence.tests import run_tests
@@ -36,7 +38,7 @@ def run_project_tests(work: "Work") -> Outcome:
     config = work.project.config
     evidence = run_tests(
         str(config.get("evidence", "test")),
-        work.project.root,
+        work.cwd,
         work.environment(),
         work.project.now(),
         float(config.get("evidence", "timeout_secs")),
@@ -106,13 +108,36 @@ def tasks(work: "Work") -> Sequence[Item]:
     return [Item(str(entry["id"]), tuple(map(str, entry.get("depends_on") or ()))) for entry in entries]
 
 
-def evidence_is_green(path: Path) -> str:
+def evidence_is_green(_: "Work", path: Path) -> str:
     """Why evidence.json does not count, or nothing."""
     try:
         status = json.loads(path.read_bytes()).get("status")
     except (OSError, ValueError, AttributeError):
         return "it cannot be read"
     return "" if status == "green" else f"the tests are {status}"
+
+
+def is_of_this_change(work: "Work", path: Path) -> str:
+    """Why a document is not one of this change, or nothing. What cannot be read at all is for validation to tell."""
+    if not work.is_change:
+        return ""
+    text = path.read_bytes().decode(errors="replace")
+    change = work.top.state.run.name
+    if path.name == "proposal.md":
+        found = proposal.read(text)[0]
+        return "" if found is None or found.id == change else f"it is the proposal of '{found.id}'"
+    if path.name == "tasks.md":
+        listed = tasks_document.read(text)[0]
+        return "" if listed is None or listed.change_id in ("", change) else f"it has the tasks of '{listed.change_id}'"
+    named = spec.read(text)[0]
+    return "" if named is None or named.id in ("", path.stem) else f"it is the spec '{named.id}'"
+
+
+def rest(work: "Work") -> Outcome:
+    """Leaves the run where it is: the next command goes on with whatever a person made of it."""
+    work.say(f"You can continue manually later with: agentd reproposal {work.state.run.name}")
+    work.resting = True
+    return Outcome("done")
 
 
 def clear_folder(folder: Path) -> None:
@@ -126,42 +151,87 @@ def clear_folder(folder: Path) -> None:
 
 def every_requirement_has_a_task(work: "Work") -> str:
     """Why the tasks do not cover the specs, or nothing."""
-    return _documents(work, lambda finding: finding.rule == "uncovered_requirement")
+    return _first(work, lambda finding: finding.rule == "uncovered_requirement")
 
 
 def the_documents_are_valid(work: "Work") -> str:
     """The first thing that is wrong with the documents, or nothing."""
-    return _documents(work, lambda finding: finding.severity == "High")
+    return _first(work, lambda finding: finding.severity == "High")
 
 
-def _documents(work: "Work", counts: Callable[[Finding], bool]) -> str:
-    from agentd.app.examining import examine_change
-    from agentd.app.shelf import Shelf
-
-    project = work.project
-    examined = examine_change(project.relative(work.store.folder), project.config.rules(), Shelf(str(project.root)))
-    found = [finding for finding in examined.findings if counts(finding)]
+def _first(work: "Work", counts: Callable[[Finding], bool]) -> str:
+    found = [finding for finding in checking.findings(work) if counts(finding)]
     more = f" (and {len(found) - 1} more: agentd validate {work.state.run.name})" if len(found) > 1 else ""
     return f"{found[0].file}:{found[0].line}: {found[0].message}{more}" if found else ""
 
 
+def unreviewed(writers: Sequence[str], review: str) -> Callable[["Work"], str]:
+    """The check that holds when an agent wrote a document and its author has not looked at it since."""
+
+    def check(work: "Work") -> str:
+        from agentd.app.calling import last_called
+
+        if not int(work.project.config.get("workflow", "self_review_iterations")):
+            return "self_review_iterations is 0"
+        written = max(last_called(work, step) for step in writers)
+        if not written:
+            return "no agent wrote it"
+        return "" if written > last_called(work, review) else "its author reviewed it"
+
+    return check
+
+
+def generation_is_one_shot(work: "Work") -> str:
+    return "" if work.state.fields.get("generation") == "one-shot" else "generation is sequential"
+
+
 CHECKS: Mapping[str, Callable[["Work"], str]] = {
+    "clarification_is_wanted": clarifying.is_wanted,
+    "every_affected_spec_is_there": specifying.are_there,
     "every_requirement_has_a_task": every_requirement_has_a_task,
-    "the_documents_are_valid": the_documents_are_valid,
+    "generation_is_one_shot": generation_is_one_shot,
     "proposal_is_missing": missing("proposal.md"),
-    "specs_are_missing": missing("specs/"),
+    "proposal_is_unreviewed": unreviewed(("propose", "generate"), "review_proposal"),
+    "spec_is_missing": specifying.is_missing,
+    "spec_is_unreviewed": unreviewed(("write_spec",), "review_spec"),
+    "specs_are_missing": specifying.are_missing,
     "tasks_are_missing": missing("tasks.md"),
+    "tasks_are_unreviewed": unreviewed(("break_down",), "review_tasks"),
+    "the_documents_are_valid": the_documents_are_valid,
+    "the_plan_is_as_approved": challenging.plan_is_as_approved,
 }
-ACTIONS: Mapping[str, Callable[["Work"], Outcome]] = {
-    "nothing": nothing,
-    "run_tests": run_project_tests,
-    "archive": archive,
+# Each action with the words it may end with; a table must have a way on for every one of them.
+_ACTIONS: Mapping[str, tuple[Callable[["Work"], Outcome], tuple[str, ...]]] = {
+    "approve": (challenging.approve, ("done", "ask", "changed")),
+    "approve_anyway": (challenging.approve_anyway, ("done",)),
+    "archive": (archive, ("done",)),
+    "choose_git": (branching.choose_git, ("done", "ask")),
+    "nothing": (nothing, ("done",)),
+    "rest": (rest, ("done",)),
+    "run_tests": (run_project_tests, ("green", "red", "unknown")),
+    "set_up_git": (branching.set_up_git, ("done", "refused")),
+    "show_documents": (challenging.show_documents, ("done",)),
+    "show_issues": (challenging.show_issues, ("done",)),
+    "validate_documents": (checking.validate_documents, ("valid", "invalid")),
+    "weigh_the_review": (challenging.weigh_the_review, ("ask", "stuck", "revise")),
+    "write_clarifications": (clarifying.write_clarifications, ("done",)),
 }
-# The words each action may end with; a table must have a way on for every one of them.
-OUTCOMES: Mapping[str, tuple[str, ...]] = {
-    "nothing": ("done",),
-    "run_tests": ("green", "red", "unknown"),
-    "archive": ("done",),
+ACTIONS: Mapping[str, Callable[["Work"], Outcome]] = {name: action for name, (action, _) in _ACTIONS.items()}
+OUTCOMES: Mapping[str, tuple[str, ...]] = {name: words for name, (_, words) in _ACTIONS.items()}
+SOURCES: Mapping[str, Callable[["Work"], Sequence[Item]]] = {
+    "questions": clarifying.items,
+    "specs": specifying.items,
+    "tasks": tasks,
 }
-SOURCES: Mapping[str, Callable[["Work"], Sequence[Item]]] = {"tasks": tasks}
-VALID: Mapping[str, Callable[[Path], str]] = {"evidence.json": evidence_is_green}
+VALID: Mapping[str, Callable[["Work", Path], str]] = {
+    "CHALLENGE.md": challenging.problem_with,
+    "evidence.json": evidence_is_green,
+    "questions.yaml": clarifying.problem_with,
+    "proposal.md": is_of_this_change,
+    "tasks.md": is_of_this_change,
+}
+
+
+def valid(name: str) -> Callable[["Work", Path], str] | None:
+    """What says whether an artifact counts, besides being there."""
+    return is_of_this_change if name.startswith("specs/") and name.endswith(".md") else VALID.get(name)

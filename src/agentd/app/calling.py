@@ -1,28 +1,29 @@
 """One call of one agent: a prompt in, a transcript on disk, an outcome out. The transcript decides, also after a kill."""
 
 import re
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from agentd import process
 from agentd.agents import table
-from agentd.documents.reply import Stated, find_outcome, judge
-from agentd.errors import BadConfig, Interrupted, NotFound
+from agentd.app import advice, challenging, context, guarding, spending
+from agentd.app.jobs import CALL, is_self_review, make_job, model_of
+from agentd.documents.reply import Stated, find_outcome, judge, self_review
+from agentd.errors import Interrupted, NotFound
+from agentd.model.change import Review
 from agentd.model.job import Job, Reply
+from agentd.model.moment import Moment
 from agentd.model.run import Outcome, Run
-from agentd.model.workflow import RESERVED, Step, is_check
-from agentd.prompts.render import built_in, render
+from agentd.model.workflow import RESERVED, Step
 from agentd.redaction import redact, secret_values
 from agentd.state import durable
 
 if TYPE_CHECKING:
     from agentd.app.work import Work
-
-CALL = re.compile(r"(?P<step>.+)-(?P<visit>\d+)\.(?P<attempt>\d+)")
 
 
 def find_agent(work: "Work", step: Step) -> table.Adapter:
@@ -45,10 +46,31 @@ def next_call(work: "Work", run: Run, step: Step) -> str:
     before = CALL.fullmatch(run.intent.call) if run.intent else None
     if before and before["step"] == step.name:
         return f"{step.name}-{before['visit']}.{int(before['attempt']) + 1}"
+    return f"{step.name}-{visits(work, step.name) + 1}.1"
+
+
+def visits(work: "Work", step: str) -> int:
+    """How often a step was called."""
+    return max((int(found["visit"]) for found, _ in _transcripts(work, step)), default=0)
+
+
+def last_called(work: "Work", step: str) -> float:
+    """When an agent last said something at a step; 0 if it never did."""
+    return max((path.stat().st_mtime for _, path in _transcripts(work, step)), default=0.0)
+
+
+def _transcripts(work: "Work", step: str) -> Iterator[tuple[re.Match[str], Path]]:
     folder = work.store.folder / "calls"
-    names = [CALL.fullmatch(path.stem) for path in folder.glob("*.jsonl")] if folder.is_dir() else []
-    visits = [int(found["visit"]) for found in names if found and found["step"] == step.name]
-    return f"{step.name}-{max(visits, default=0) + 1}.1"
+    for path in folder.glob("*.jsonl") if folder.is_dir() else ():
+        found = CALL.fullmatch(path.stem)
+        if found and found["step"] == step:
+            yield found, path
+
+
+def keep_what_is_seen(work: "Work", step: Step) -> None:
+    """What a challenger is about to see is known before its call is begun."""
+    if work.is_change and step.what == "challenger":
+        challenging.snapshot(work)
 
 
 def transcript(work: "Work", call: str) -> Path:
@@ -66,59 +88,107 @@ def written(path: Path) -> Iterator[TextIO]:
 
 
 def call_agent(work: "Work", run: Run, step: Step) -> Outcome:
-    """Run the agent that plays the step's role and judge what it did."""
+    """Run the agent that plays the step's role and judge what it did; what was not its to change is put back."""
+    before = guarding.reviews(work)
+    outcome = _call(work, run, step, before)
+    if outcome.word == "failed" and step.what == "challenger":
+        guarding.put_reviews_back(work, before)
+    return outcome
+
+
+def _call(work: "Work", run: Run, step: Step, before: Sequence[Review]) -> Outcome:
     assert run.intent is not None
-    config = work.project.config
-    agent = config.agent_of(step.what)
-    adapter = find_agent(work, step)
-    job = make_job(work, run, step, agent)
-    command = adapter.command(job)
-    path = transcript(work, run.intent.call)
-    durable.make_folder(path.parent)
-    secrets = secret_values({**work.secrets(), **command.env})
-    with written(path) as log:
-
-        def keep(line: str) -> None:
-            log.write(redact(line, secrets) + "\n")
-
-        done = process.run(
-            command.argv,
-            cwd=work.project.root,
-            env={**command.env, **work.environment()},
-            stdin=command.stdin,
-            timeout=float(config.get("calls", "timeout_secs")),
-            silence=float(config.get("calls", "silence_secs")),
-            grace=float(config.get("calls", "grace_secs")),
-            on_line=keep,
-            stop=work.project.interrupted,
-        )
-    if done.ended == "stopped":
-        raise Interrupted(15)
+    agent = work.project.config.agent_of(step.what)
+    env, context_file = _prepare(work, step)
+    job = make_job(work, run, step, agent, env, context_file)
+    done, reply = _converse(work, run, step, agent, job)
+    if reply.lost and job.session:
+        for line in advice.lost_conversation(job.session):
+            work.say(line)
+        at = transcript(work, run.intent.call)
+        at.rename(at.with_suffix(".lost.jsonl"))
+        done, reply = _converse(work, run, step, agent, replace(job, session=""))
+    guarding.put_reviews_back(work, before, run.intent.call if "append_review" in step.tools else "")
+    forged = guarding.put_state_back(work)
+    if forged:
+        return Outcome("failed", forged)
     if done.ended != "exit":
         clock = f"{done.ended}_secs"
-        why = f"by [calls] {clock} = {config.get('calls', clock)}"
+        why = f"by [calls] {clock} = {work.project.config.get('calls', clock)}"
         return Outcome("failed", f"{agent} was ended after {done.seconds:.0f} s {why}")
-    reply = read_transcript(work, step, run.intent.call)
     if not reply.complete:
+        secrets = secret_values(work.secrets())
         said = " ".join(filter(None, (reply.error, redact(" ".join(done.errors[-3:]), secrets))))
         return Outcome("failed", f"{agent} (exit {done.code}): {said or 'no result'}")
-    remember(work, reply)
-    return judge_reply(work, run, step, reply)
+    return _conclude(work, run, step, reply)
+
+
+def _prepare(work: "Work", step: Step) -> tuple[dict[str, str], str]:
+    """The files an agent of a change finds beside the documents, made anew, and where its environment says they are."""
+    if not work.is_change:
+        return {}, ""
+    if step.what == "challenger":
+        context.skeleton(work.home, work.top.state.run.name)
+    path, env = context.prepare(work.project, work.home, work.top.state.run.name, step.what, work.cwd)
+    return env, path
+
+
+def _converse(work: "Work", run: Run, step: Step, agent: str, job: Job) -> tuple[process.Finished, Reply]:
+    """Run the agent's program to its end, keep what it printed and what it used, and read it."""
+    assert run.intent is not None
+    config, call = work.project.config, run.intent.call
+    command = find_agent(work, step).command(job)
+    path = transcript(work, call)
+    durable.make_folder(path.parent)
+    secrets = secret_values({**work.secrets(), **command.env})
+    moment = Moment("begin", _full_name(work, call), _full_name(work, step.name), step.what, agent, job.model)
+    work.project.watch(moment)
+    made = None
+    try:
+        with written(path) as log:
+
+            def keep(line: str) -> None:
+                clean = redact(line, secrets)
+                log.write(clean + "\n")
+                work.project.watch(replace(moment, kind="line", line=clean))
+
+            done = process.run(
+                command.argv,
+                cwd=work.cwd,
+                env={**job.env, **command.env, **work.environment()},
+                stdin=command.stdin,
+                timeout=float(config.get("calls", "timeout_secs")),
+                silence=float(config.get("calls", "silence_secs")),
+                grace=float(config.get("calls", "grace_secs")),
+                on_line=keep,
+                stop=work.project.interrupted,
+            )
+        if done.ended == "stopped":
+            raise Interrupted(15)
+        reply = read_transcript(work, step, call)
+        made = spending.record(work, run, step, agent, model_of(work, agent), reply, round(done.seconds * 1000))
+    finally:
+        used = (made.usage.tokens_in, made.usage.tokens_out) if made else (None, None)
+        known = [tokens for tokens in used if tokens is not None]
+        ended = replace(moment, kind="end", tokens=sum(known) if known else None, cost=made.cost if made else None)
+        work.project.watch(ended)
+    return done, reply
 
 
 def finished_before(work: "Work", run: Run, step: Step) -> Outcome | None:
-    """The outcome of an attempt whose agent had finished when agentd was killed."""
+    """The outcome of an attempt whose agent had finished when agentd was killed; what it used is kept either way."""
     assert run.intent is not None
-    if not transcript(work, run.intent.call).is_file():
+    path = transcript(work, run.intent.call)
+    if not path.is_file() or not path.stat().st_size:
         return None
     reply = read_transcript(work, step, run.intent.call)
+    agent = work.project.config.agent_of(step.what)
+    took = path.stat().st_mtime - _begun(work, run)
+    spending.record(work, run, step, agent, model_of(work, agent), reply, max(0, round(took * 1000)))
     if not reply.complete:
         return None
-    outcome = judge_reply(work, run, step, reply)
-    if outcome.word == "failed":
-        return None
-    remember(work, reply)
-    return outcome
+    outcome = _conclude(work, run, step, reply)
+    return None if outcome.word == "failed" else outcome
 
 
 def read_transcript(work: "Work", step: Step, call: str) -> Reply:
@@ -127,90 +197,50 @@ def read_transcript(work: "Work", step: Step, call: str) -> Reply:
         return adapter.read(line.rstrip("\n") for line in lines)
 
 
+def _conclude(work: "Work", run: Run, step: Step, reply: Reply) -> Outcome:
+    """What a complete reply amounts to; the conversation of one that did its work is kept for later."""
+    if work.is_change and step.what == "challenger":
+        outcome = challenging.judge_challenge(work, run, reply)
+    else:
+        outcome = judge_reply(work, run, step, reply)
+    if reply.session and outcome.word != "failed" and not is_self_review(step):
+        key = "session_id" if step.what == "planner" or not work.is_change else f"{step.what}_session_id"
+        with work.top.guard:
+            work.top.note(key, reply.session.encode(errors="replace").decode())
+    return outcome
+
+
 def judge_reply(work: "Work", run: Run, step: Step, reply: Reply) -> Outcome:
     """Success is a result event, a stated outcome the table has, and every artifact written by this very call."""
     assert run.intent is not None
     words = [word for word in step.next if word not in RESERVED]
+    if is_self_review(step):
+        said = reply.outcome if reply.outcome in words else self_review(reply.text)
+        return Outcome(said, _first_line(reply.text))
     stated = judge([reply.outcome], words) if reply.outcome else find_outcome(reply.text, words)
     if not stated.word and len(words) == 1 and "no outcome" in stated.problem:
         stated = Stated(words[0])
     if not stated.word:
         return Outcome("failed", stated.problem)
-    try:
-        begun = datetime.fromisoformat(run.intent.at).timestamp()
-    except ValueError:
-        raise work.store.corrupt(f"'{run.intent.at}' is no time", "run", "intent", "at") from None
-    missing = [f"{name}: {why}" for name in step.produces if (why := work.artifact(name, begun))]
+    begun = _begun(work, run)
+    missing = [f"{work.named(name)}: {why}" for name in step.produces if (why := work.artifact(name, begun))]
     if missing:
         return Outcome("failed", f"the agent said '{stated.word}', but {'; '.join(missing)}")
-    return Outcome(stated.word, reply.text.strip().splitlines()[0][:200] if reply.text.strip() else "")
+    return Outcome(stated.word, _first_line(reply.text))
 
 
-def remember(work: "Work", reply: Reply) -> None:
-    """What later steps want of a call: the conversation, if the agent has one."""
-    if reply.session:
-        work.note("session_id", reply.session.encode(errors="replace").decode())
-
-
-def make_job(work: "Work", run: Run, step: Step, agent: str) -> Job:
+def _begun(work: "Work", run: Run) -> float:
+    """When the call under way was begun."""
     assert run.intent is not None
-    found = CALL.fullmatch(run.intent.call)
-    words = tuple(word for word in step.next if word not in RESERVED)
-    settings = {key: str(value) for key, value in work.project.config.sections.get(agent, {}).items()}
-    if settings.get("script"):
-        settings["script"] = str(work.project.root / settings["script"])
-    return Job(
-        call=run.intent.call,
-        step=step.name,
-        role=step.what,
-        visit=int(found["visit"]) if found else 1,
-        prompt=make_prompt(work, step, words),
-        cwd=str(work.project.root),
-        folder=str(work.store.folder),
-        outcomes=words,
-        item=work.item,
-        tools=step.tools,
-        server=server(work, run.intent.call) if step.tools else (),
-        settings=settings,
-    )
-
-
-def server(work: "Work", call: str) -> tuple[str, ...]:
-    """The program that gives an agent the tools of its step; said in full, as some agents pass on no environment."""
-    # -P: without it the `agentd` folder of the project in cwd could stand in for this package.
-    return (sys.executable, "-P", "-m", "agentd", "mcp", "--run", str(work.store.folder), "--call", call)
-
-
-def make_prompt(work: "Work", step: Step, words: tuple[str, ...]) -> str:
-    """The step's own template from `agentd/prompts/`, or the built-in one."""
-    own = work.project.root / "agentd" / "prompts" / f"{step.name}.md"
     try:
-        template = own.read_text(encoding="utf-8") if own.is_file() else built_in("step")
-    except UnicodeDecodeError:
-        raise BadConfig(f"{own}: not UTF-8 text.", f"iconv -f latin1 -t utf-8 -o {own} {own}") from None
-    values = {
-        "role": step.what,
-        "workflow": work.workflow.name,
-        "step": step.name,
-        "run": work.top.state.run.name,
-        "item": f", item {work.item}" if work.item else "",
-        "description": str(work.top.state.fields.get("description", "")),
-        "root": str(work.project.root),
-        "folder": str(work.store.folder),
-        "reads": ", ".join(where(work, name) for name in step.needs if not is_check(name)) or "nothing in particular",
-        "writes": ", ".join(f"{work.store.folder}/{name}" for name in step.produces) or "what the step asks for",
-        "tools": f"\n- The tools of the MCP server agentd, for these documents: {', '.join(step.tools)}"
-        if step.tools
-        else "",
-        "outcomes": ", ".join(words),
-        "forward": step.forward,
-    }
-    return render(template, values, str(own) if own.is_file() else "step.md")
+        return datetime.fromisoformat(run.intent.at).timestamp()
+    except ValueError:
+        raise work.store.corrupt(f"'{run.intent.at}' is no time", "run", "intent", "at") from None
 
 
-def where(work: "Work", name: str) -> str:
-    """The full path of an artifact, which may be the parent's."""
-    at = work
-    while at.parent is not None and not any(at.files(name)):
-        at = at.parent
-    return f"{at.store.folder}/{name}"
+def _first_line(text: str) -> str:
+    return text.strip().splitlines()[0][:200] if text.strip() else ""
+
+
+def _full_name(work: "Work", name: str) -> str:
+    return " ".join((name, *work.items_above()))

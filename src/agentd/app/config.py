@@ -4,33 +4,16 @@ import os
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
+from agentd.app.defaults import AGENT, CHOICES, DEFAULTS, MODEL, OPEN, REQUIRED, TOP
 from agentd.errors import BadConfig
 from agentd.model.finding import SEVERITIES
+from agentd.model.models import COMPLEXITIES, AgentModel, Complexity, select
 from agentd.model.rules import SEVERITY, Rules
-
-DEFAULTS: dict[str, dict[str, Any]] = {
-    "workflow": {
-        "planning_iterations": 2,
-        "implementation_iterations": 2,
-        "format_iterations": 2,
-        "self_review_iterations": 3,
-    },
-    "roles": {"planner": "gemini", "challenger": "codex", "implementer": "claude", "reviewer": "codex"},
-    "team": {"max_parallel": 1},
-    "staged": {"max_parallel": 4, "review_retries": 3, "stage_restarts": 3, "phase_retries": 3, "task_retries": 2},
-    "runs": {"max_parallel": 4},
-    "calls": {"timeout_secs": 1800, "silence_secs": 600, "grace_secs": 5},
-    "evidence": {"test": "", "timeout_secs": 1800},
-    "scripted": {"script": ""},
-    "validation": vars(Rules()),
-    "limits": {},
-}
-OPEN = ("roles", "limits")
-TOP = ("project_name",)
 
 
 @dataclass(frozen=True)
@@ -45,26 +28,47 @@ class Config:
 
     def limits(self) -> dict[str, int]:
         """Every number a table may name after `at_most`."""
-        numbers = ("workflow", "team", "staged", "limits")
-        return {key: value for name in numbers for key, value in self.sections[name].items()}
+        names = ("workflow", "team", "staged", "limits")
+        found = {key: value for name in names for key, value in self.sections[name].items() if type(value) is int}
+        return found | {"self_review_repeats": max(0, found["self_review_iterations"] - 1)}
 
     def agent_of(self, role: str) -> str:
         """Which agent plays a role; a role without a line is played by the implementer's agent."""
         roles = self.sections["roles"]
         return str(roles.get(role) or roles["implementer"])
 
+    def models(self, agent: str) -> tuple[AgentModel, ...]:
+        """The models of an agent; none if it has no section."""
+        return tuple(self.sections.get(agent, {}).get("models", ()))
+
+    def model_for(self, agent: str, complexity: Complexity) -> AgentModel | None:
+        """The agent's model for work of a complexity; of equals its default one."""
+        default = self.sections.get(agent, {}).get("default", "")
+        return select(sorted(self.models(agent), key=lambda model: model.id != default), complexity)
+
+    @property
+    def human_in_loop(self) -> bool:
+        return self.sections["workflow"]["human_in_loop"] is True
+
     def rules(self) -> Rules:
         """What documents are checked by."""
         return Rules(**self.sections["validation"])
 
+    def with_settings(self, section: str, **values: Any) -> "Config":
+        """A copy with these settings in place of the files'."""
+        return replace(self, sections={**self.sections, section: {**self.sections[section], **values}})
+
 
 def read_config(root: Path, env: Mapping[str, str] | None = None) -> Config:
     """The merged configuration of a project."""
-    sections = {name: dict(keys) for name, keys in DEFAULTS.items()}
+    paths = (personal_file(os.environ if env is None else env), root / "agentd" / "config.toml")
+    files = [(path, _read(path)) for path in paths if path is not None and path.is_file()]
+    roles = [data["roles"] for _, data in files if isinstance(data.get("roles"), dict)]
+    others = {name: dict(AGENT) for names in roles for name in names.values() if isinstance(name, str)}
+    sections = {**others, **{name: dict(keys) for name, keys in DEFAULTS.items()}}
     warnings: list[str] = []
-    for path in (personal_file(os.environ if env is None else env), root / "agentd" / "config.toml"):
-        if path is not None and path.is_file():
-            _merge(sections, _read(path), path, warnings)
+    for path, data in files:
+        _merge(sections, data, path, warnings)
     return Config(sections, tuple(warnings))
 
 
@@ -101,6 +105,10 @@ def _merge(sections: dict[str, dict[str, Any]], data: dict[str, Any], path: Path
         else:
             for key, value in keys.items():
                 _set(sections[name], name, key, value, path, warnings)
+            ids = [model.id for model in sections[name].get("models", ())]
+            default = sections[name].get("default")
+            if "default" in keys and default and ids and default not in ids:
+                raise _bad(path, f"{name}.default", default, f"one of {', '.join(ids)}")
 
 
 def _set(section: dict[str, Any], name: str, key: str, value: Any, path: Path, warnings: list[str]) -> None:
@@ -112,16 +120,52 @@ def _set(section: dict[str, Any], name: str, key: str, value: Any, path: Path, w
         for rule, severity in value.items():
             _set_severity(section[key], rule, severity, path, warnings)
         return
+    if key == "models":
+        section[key] = _models(name, value, path, warnings)
+        return
     kind: type = int if name == "limits" else str if name == "roles" else type(section[key])
-    texts = kind is tuple and isinstance(value, list) and all(isinstance(entry, str) for entry in value)
-    if not texts and (type(value) is not kind or (isinstance(value, int) and value < 0)):
-        raise _bad(path, f"{name}.{key}", value, _ALLOWED[kind])
-    if key.endswith("_pattern"):
+    section[key] = _value(f"{name}.{key}", value, kind, path, CHOICES.get(f"{name}.{key}", ()))
+    if name == "validation" and key.endswith("_pattern"):
         try:
             re.compile(value)
         except re.error as error:
             raise _bad(path, f"{name}.{key}", value, f"a regular expression ({error})") from None
-    section[key] = tuple(value) if texts else value
+
+
+def _value(where: str, value: Any, kind: type, path: Path, choices: tuple[str, ...] = ()) -> Any:
+    """The value of a setting, if it is of its kind and one of its choices."""
+    if kind is tuple and isinstance(value, list) and all(isinstance(entry, str) for entry in value):
+        return tuple(value)
+    if kind is float and type(value) is int:
+        value = float(value) if value < 10**300 else inf
+    if type(value) is not kind or (isinstance(value, int | float) and not 0 <= value < inf):
+        raise _bad(path, where, value, _ALLOWED[kind])
+    if choices and value not in choices:
+        raise _bad(path, where, value, f"one of {', '.join(choices)}")
+    return value
+
+
+def _models(agent: str, value: Any, path: Path, warnings: list[str]) -> tuple[AgentModel, ...]:
+    """The models of an agent: a list of tables, each checked like a section."""
+    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
+        raise _bad(path, f"{agent}.models", value, f"a list of tables [[{agent}.models]]")
+    choices = {"complexity": COMPLEXITIES, "reasoning": CHOICES.get(f"{agent}.reasoning", ())}
+    found: dict[str, AgentModel] = {}
+    for number, entry in enumerate(value):
+        where = f"{agent}.models[{number}]"
+        known: dict[str, Any] = {}
+        for key, given in {**REQUIRED, **entry}.items():
+            if key not in MODEL:
+                warnings.append(f"{path}: unknown key {where}.{key}{_near(key, MODEL)}")
+            else:
+                known[key] = _value(f"{where}.{key}", given, MODEL[key], path, choices.get(key, ()))
+        for key in REQUIRED:
+            if not known[key]:
+                raise _bad(path, f"{where}.{key}", "", "text that is not empty")
+        if known["id"] in found:
+            raise _bad(path, f"{where}.id", known["id"], "another one than those before")
+        found[known["id"]] = AgentModel(effort=known.pop("reasoning", ""), **known)
+    return tuple(found.values())
 
 
 def _set_severity(section: dict[str, Any], rule: str, severity: Any, path: Path, warnings: list[str]) -> None:
@@ -135,6 +179,7 @@ def _set_severity(section: dict[str, Any], rule: str, severity: Any, path: Path,
 
 _ALLOWED = {
     int: "a whole number from 0",
+    float: "a number from 0",
     bool: "true or false",
     str: "text",
     tuple: "a list of texts",

@@ -11,15 +11,22 @@ from typing import Any
 import yaml
 
 from agentd import process
-from agentd.app import commands
+from agentd.app import asking, changing
 from agentd.app.project import open_project
 from agentd.app.report import Report
-from agentd.errors import AgentdError, UsageError
+from agentd.errors import AgentdError, GateClosed, UsageError
 from agentd.git.repository import begin_repository
+from agentd.model.decision import Answer, Decision
 from agentd.state import durable
 
 CHANGE = "add-top-words"
 IDEA = "Give the n most frequent words of a text"
+# What the person of the demonstration answers, by the step that asks.
+ANSWERS = {
+    "clarification": ["By the alphabet", "Yes, as a parameter", "Yes, as a function"],
+    "git_setup": ["branch"],
+    "steer": ["fix"],
+}
 
 
 @dataclass(frozen=True)
@@ -46,18 +53,48 @@ def demonstrate(keep: Path | None, say: Callable[[str], None]) -> Shown:
     """Make the repository, run plan, impl and archive in it, and run its tests once more from outside."""
     folder = make_repository(keep)
     say(f"A small git repository: {folder}\n")
-    reports = []
-    for words in (("plan", CHANGE, IDEA), ("impl", CHANGE), ("archive", CHANGE)):
-        say(f"$ agentd {shlex.join(words)}")
-        command: Callable[..., Report] = getattr(commands, words[0])
-        report = command(open_project(folder, say=lambda text: say(f"  {text}")), *words[1:])
-        reports.append(report)
-        say(f"  → phase {report.phase}\n")
-        if report.exit_code:
-            raise AgentdError(f"The demonstration stopped in phase {report.phase}: {report.note}", report.next)
+    reports = [_command(folder, say, "plan", CHANGE, IDEA)]
+    _show_binding(folder, say)
+    reports += [_command(folder, say, *words) for words in (("impl", CHANGE), ("archive", CHANGE))]
     done = process.run(tests(), cwd=folder, timeout=60)
     summary = done.errors[-1] if done.errors else ""
     return Shown(folder, reports[-1].phase, done.ended == "exit" and done.code == 0, summary, tuple(reports))
+
+
+def _command(folder: Path, say: Callable[[str], None], *words: str) -> Report:
+    """One command, with somebody there who answers every question as ANSWERS has it."""
+    say(f"$ agentd {shlex.join(words)}")
+    told = asking.from_data(ANSWERS, "you")
+
+    def ask(decision: Decision) -> Answer | None:
+        answer = told(decision)
+        header = f"[{decision.header}] " if decision.header else ""
+        say(f"  ? {header}{decision.question} → {answer.value if answer else ''}")
+        return answer
+
+    command: Callable[..., Report] = getattr(changing, words[0])
+    project = open_project(folder, ask=ask, say=lambda text: say(f"  {text}"), attended=True)
+    report = command(project, *words[1:])
+    say(f"  → phase {report.phase}" + (f", {report.cost}" if report.cost else "") + "\n")
+    if report.exit_code:
+        raise AgentdError(f"The demonstration stopped in phase {report.phase}: {report.note}", report.next)
+    return report
+
+
+def _show_binding(folder: Path, say: Callable[[str], None]) -> None:
+    """An approval is worth what was approved: a spec that changed since then keeps the gate closed."""
+    spec = folder / "agentd" / "changes" / CHANGE / "specs" / "report.md"
+    approved = spec.read_bytes()
+    say(f"$ echo 'One more wish.' >> {spec.relative_to(folder)}   # after the approval")
+    spec.write_bytes(approved + b"\nOne more wish.\n")
+    try:
+        _command(folder, say, "impl", CHANGE)
+    except GateClosed as error:
+        say(f"  Error: {error.message}\n")
+    else:
+        raise AgentdError("A plan that changed after its approval was implemented.")
+    finally:
+        spec.write_bytes(approved)
 
 
 def make_repository(keep: Path | None) -> Path:
@@ -79,7 +116,29 @@ def make_repository(keep: Path | None) -> Path:
 def config() -> str:
     roles = "\n".join(f'{role} = "scripted"' for role in ("planner", "challenger", "implementer", "reviewer"))
     test = shlex.join(tests())
-    return f'[roles]\n{roles}\n\n[scripted]\nscript = "agentd/demo.yaml"\n\n[evidence]\ntest = "{test}"\n'
+    return f'''[roles]
+{roles}
+
+[scripted]
+script = "agentd/demo.yaml"
+
+[[scripted.models]]
+id = "small"
+model = "scripted-small"
+complexity = "medium"
+cost_per_1m_input = 0.10
+cost_per_1m_output = 0.40
+
+[[scripted.models]]
+id = "large"
+model = "scripted-large"
+complexity = "critical"
+cost_per_1m_input = 1.25
+cost_per_1m_output = 10.0
+
+[evidence]
+test = "{test}"
+'''
 
 
 def tests() -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from agentd.state.codecs import OWN, State, codec
 from agentd.state.store import Store
 
 TOOLS = (
+    "draft_questions",
     "create_clarifications",
     "create_proposal",
     "create_spec",
@@ -39,16 +40,26 @@ TOOLS = (
 
 @dataclass(frozen=True)
 class Desk:
-    """The place of one call: the run it belongs to, and the name under which its run expects it."""
+    """The place of one call: the run it belongs to, and the name under which its run expects it.
+
+    `home` is the folder of the change whose documents a child run of it shares; without one a run has its own.
+    """
 
     project: Project
     store: Store
     call: str
+    home: Path | None = None
     turn: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def folder(self) -> Path:
-        return self.store.folder
+        """Where the documents are."""
+        return self.home or self.store.folder
+
+    @property
+    def change(self) -> str:
+        """What the documents belong to, by the name that tools are sent."""
+        return self._name(self.store.peek())
 
     @property
     def real(self) -> Path:
@@ -70,9 +81,9 @@ class Desk:
         if tool not in allowed:
             known = ", ".join(allowed) or "none"
             raise Refused(f"{tool} is not a tool of step {state.run.step}.", f"use one of: {known}")
-        if change_id is not None and change_id != state.run.name:
+        if change_id is not None and change_id != self._name(state):
             shown = change_id if len(change_id) <= 80 else change_id[:80] + "…"
-            raise Refused(f"change_id: {shown!r} is not the change of this call.", f'send "{state.run.name}"')
+            raise Refused(f"change_id: {shown!r} is not the change of this call.", f'send "{self._name(state)}"')
         return state
 
     @contextmanager
@@ -87,9 +98,10 @@ class Desk:
                 os.close(fd)
 
     def path(self, name: str) -> Path:
-        """A file of the run by the name an agent gives: from the run's folder, from the project's root, or a short one."""
+        """A file of the run by the name an agent gives: in full, from the run's folder, from the root, or a short one."""
         home = self.project.relative(self.folder) + "/"
-        path = inside(self.folder, name.removeprefix("./").removeprefix(home), "file")
+        plain = name.removeprefix(f"{self.folder}/").removeprefix("./").removeprefix(home)
+        path = inside(self.folder, plain, "file")
         if "/" not in name and "." not in name and not path.exists():
             options = (f"{name}.md", f"specs/{name}.md")
             found = (inside(self.folder, option, "file") for option in options)
@@ -118,6 +130,9 @@ class Desk:
         durable.make_folder(path.parent)
         durable.replace(path, data, "document")
 
+    def _name(self, state: State) -> str:
+        return self.home.name if self.home else state.run.name
+
     def _current(self) -> State:
         state = self.store.peek()
         intent = state.run.intent
@@ -133,11 +148,20 @@ _START = "let agentd start it: it sets AGENTD_RUN and AGENTD_CALL for every agen
 
 
 def open_desk(folder: Path, call: str) -> Desk:
-    """The desk of a call of the run in this folder."""
+    """The desk of a call of the run in this folder; a child run of a change works on the documents of the change."""
     folder = folder.resolve()
     project = open_project(folder)
     home = next((place for place in layout.places(project.root, folder.name) if place.folder == folder), None)
     store = Store(folder, codec(home.family) if home else OWN)
     if not store.exists():
         raise NotFound(f"There is no run in {folder}.", _START)
-    return Desk(project, store, call)
+    return Desk(project, store, call, _above(project.root, folder))
+
+
+def _above(root: Path, folder: Path) -> Path | None:
+    """The folder of the change that a child run belongs to, or nothing: `<change>/children/<step>/<item>`."""
+    for home in layout.homes("change"):
+        inner = folder.relative_to(root / home).parts if folder.is_relative_to(root / home) else ()
+        if len(inner) >= 4 and inner[1] == "children":
+            return root / home / inner[0]
+    return None

@@ -78,6 +78,7 @@ def _examined(
     specs = {_name(page): value for page, value, _ in read if page.name.startswith("specs/")}
     findings = [finding for _, _, found in read for finding in found] + trouble
     findings += _between(home, known, specs, pages, rules, shelf)
+    findings += _disagreement(known, pages, rules)
     findings += _missing(home, state, known, specs, rules)
     findings += _broken_links(home, pages, rules, shelf)
     over = state is not None and state.run.phase in OVER
@@ -135,6 +136,8 @@ def _read(page: Page, rules: Rules, module: ModuleType | None = None) -> tuple[A
     if module is None:
         return None, []
     value, found = module.read(page.text, rules)
+    if page.name == "CHALLENGE.md" and page.text == module.skeleton(value.change_id):
+        return value, []  # nobody has said anything yet
     return value, [_moved(finding, page.name) for finding in found]
 
 
@@ -149,7 +152,7 @@ def _between(
     def requirements(name: str) -> Collection[str] | None:
         found = specs[name] if name in specs else shelf.spec(name)
         if found is None:
-            return _Anything() if name in specs else None
+            return Anything() if name in specs else None
         return {entry.id for entry in found.requirements}
 
     def line_of(word: str) -> int:
@@ -169,7 +172,28 @@ def _between(
         )
 
 
-class _Anything(frozenset[str]):
+def _disagreement(known: Mapping[str, Any], pages: list[Page], rules: Rules) -> Iterator[Finding]:
+    """A verdict in CHALLENGE.md that is not that of the latest review in the proposal."""
+    plan: Proposal | None = known.get("proposal.md")
+    told = known.get("CHALLENGE.md")
+    if plan is None or not plan.reviews or told is None or told.verdict is None:
+        return
+    from agentd.documents import challenge
+    from agentd.model.verdict import verdict_of
+
+    latest = plan.reviews[-1]
+    decided = verdict_of(latest.status)
+    if decided and decided != told.verdict:
+        line = challenge.verdict_line(next(page.text for page in pages if page.name == "CHALLENGE.md"))
+        what = (
+            f"CHALLENGE.md line {line} says {told.verdict}, the latest review, proposal.md line {latest.line}, "
+            f"says {decided}"
+        )
+        fix = "make the two agree: the review in proposal.md is what counts, and CHALLENGE.md is made from it"
+        yield Finding("invalid_review", what, line, rules.severity("invalid_review"), fix, "CHALLENGE.md")
+
+
+class Anything(frozenset[str]):
     """The requirements of a spec that could not be understood: any of them may be there."""
 
     def __contains__(self, _: object) -> bool:
@@ -182,7 +206,13 @@ def _missing(
     """The documents that a planned change must have."""
     if state is None or state.run.phase not in PLANNED:
         return
-    there = {"proposal.md": "proposal.md" in known, "tasks.md": "tasks.md" in known, "specs/": bool(specs)}
+    plan: Proposal | None = known.get("proposal.md")
+    unneeded = plan is not None and not plan.impact.affected_specs
+    there = {
+        "proposal.md": "proposal.md" in known,
+        "tasks.md": "tasks.md" in known,
+        "specs/": bool(specs) or unneeded,
+    }
     for name, found in there.items():
         if not found and name not in state.run.waived:
             what = f"the change is {state.run.phase}, and {name} is missing"

@@ -7,12 +7,17 @@ from typing import Any
 
 from agentd.app.project import Project
 from agentd.app.report import Report, report
-from agentd.errors import AgentdError
+from agentd.errors import AgentdError, ChangeNotFound, RunNotFound
 from agentd.state import journal, lock
 
 
 def status(project: Project, name: str) -> Report:
-    place = project.find(name)
+    try:
+        place = project.find(name)
+    except RunNotFound as error:
+        if "/" in name.removeprefix("change/"):
+            raise
+        raise ChangeNotFound(error.message, error.fix) from None
     return report(project, place, project.store(place).load())
 
 

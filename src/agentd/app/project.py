@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from agentd.app.config import Config, read_config
 from agentd.errors import ChangeNotFound, NotFound, RunNotFound, Unsound, UsageError
 from agentd.model.decision import Answer, Decision
+from agentd.model.moment import Moment
 from agentd.model.workflow import Workflow
 from agentd.state import layout, lock
 from agentd.state.codecs import codec
@@ -32,14 +33,20 @@ def _quiet(_: str) -> None:
     return None
 
 
+def _unseen(_: Moment) -> None:
+    return None
+
+
 @dataclass(frozen=True)
 class Project:
-    """One repository. `ask` puts a question to whoever is there; `say` tells them what happens."""
+    """One repository. `ask` puts a question to whoever is there, if `attended`; `say` and `watch` tell what happens."""
 
     root: Path
     config: Config
     ask: Callable[[Decision], Answer | None] = _nobody
     say: Callable[[str], None] = _quiet
+    watch: Callable[[Moment], None] = _unseen
+    attended: bool = False
     interrupted: threading.Event = field(default_factory=threading.Event)
     turn: threading.Lock = field(default_factory=threading.Lock)
     tables: dict[tuple[str, bool], Workflow] = field(default_factory=dict)
@@ -182,10 +189,12 @@ def open_project(
     cwd: Path | None = None,
     ask: Callable[[Decision], Answer | None] = _nobody,
     say: Callable[[str], None] = _quiet,
+    watch: Callable[[Moment], None] = _unseen,
+    attended: bool = False,
 ) -> Project:
     """The project around a folder."""
     try:
         root = layout.find_root(cwd or Path.cwd())
     except FileNotFoundError:
         raise NotFound("The working folder is gone.", "cd") from None
-    return Project(root, read_config(root), ask, say)
+    return Project(root, read_config(root), ask, say, watch, attended)

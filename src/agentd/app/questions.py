@@ -1,50 +1,154 @@
-"""The questions of the built-in workflows: their texts by name. A name that is not here is itself the question."""
+"""The questions of the built-in workflows: their texts and answers by name. A name that is not here is itself the question."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from textwrap import shorten
+from typing import TYPE_CHECKING
 
 from agentd.model.decision import Option
 from agentd.model.workflow import Step
 
+if TYPE_CHECKING:
+    from agentd.app.work import Work
+
+RECOMMENDED = "(Recommended)"
+HEADER = 12  # letters that a question's header may have
+
 
 @dataclass(frozen=True)
 class Question:
-    """The words around a decision; the possible answers are the outcomes of its step."""
+    """What a person is asked and what they may answer, the recommended answer first; `free`: any words will do."""
 
     text: str
     header: str
-    labels: Mapping[str, str] = field(default_factory=dict)
+    options: tuple[Option, ...]
+    free: bool = False
 
 
-QUESTIONS = {
-    "proposal_needs_revision": Question(
-        "Proposal needs revision. What to do?",
+def question(work: "Work", step: Step) -> Question:
+    """The question an `ask` step puts, with the answers that its table has a way on for."""
+    made = QUESTIONS.get(step.what)
+    if made is not None:
+        return made(work)
+    options = tuple(Option(word, word.replace("_", " ").capitalize()) for word in step.next)
+    return Question(step.what, "Decision", options)
+
+
+def _fixed(text: str, header: str, *options: Option) -> Callable[["Work"], Question]:
+    return lambda work: Question(text, header, options)
+
+
+def clarification(work: "Work") -> Question:
+    """One of the planner's own questions; its options are suggestions."""
+    from agentd.app.clarifying import draft
+
+    asked = draft(work)
+    labels = [f"{words} {RECOMMENDED}" if not at else words for at, words in enumerate(asked.options)]
+    options = tuple(Option(words, label) for words, label in zip(asked.options, labels, strict=True))
+    return Question(asked.question, shorten(asked.topic, HEADER, placeholder="…"), options, free=True)
+
+
+def git_setup(work: "Work") -> Question:
+    """Where a new change is worked on; what git refused before is said first."""
+    known = work.state.fields.get("git")
+    refused = f"{known['refused']} " if isinstance(known, Mapping) and known.get("refused") else ""
+    return Question(
+        f"{refused}Preferred Git workflow?",
+        "Git Setup",
+        (
+            Option("branch", f"New branch {RECOMMENDED}", "git checkout -b agentd/<change-id>"),
+            Option("worktree", "New worktree", "a folder of its own beside the project"),
+            Option("in_place", "In place", "stay on the current branch"),
+        ),
+    )
+
+
+def proposal_needs_revision(work: "Work") -> Question:
+    """After each challenge that asks for a revision; from the limit on the question is whether to go on at all."""
+    from agentd.app.challenging import rounds
+
+    made = len(rounds(work))
+    limit = int(work.project.config.get("workflow", "planning_iterations"))
+    text = "Proposal needs revision. What to do?"
+    if made > limit:
+        text = f"Proposal still needs revision after {made} rounds. Continue or stop?"
+    return Question(
+        text,
         "Next",
-        {
-            "fix": "Auto-fix and rechallenge (Recommended)",
-            "accept": "Accept the proposal as it is",
-            "reject": "Reject the proposal",
-        },
+        (
+            Option("fix", f"Auto-fix and rechallenge {RECOMMENDED}"),
+            Option("manual", "Review manually"),
+            Option("stop", "Stop here"),
+        ),
+    )
+
+
+def planning_is_exhausted(work: "Work") -> Question:
+    """After the automatic loop: what is recommended depends on how much is still wrong."""
+    from agentd.app.challenging import rounds
+    from agentd.model.verdict import only_minor
+
+    made = rounds(work)
+    view, fix = Option("view", "Open viewer"), Option("fix", "Continue fixing")
+    proceed = Option("implement", "Proceed anyway", "the proposal was not approved; this is recorded", reason=True)
+    ordered = (_first(view), fix, proceed)
+    text = f"Still NEEDS_REVISION after {len(made)} rounds. What next?"
+    if made and made[-1].verdict == "APPROVED":
+        text = "The documents changed each time while they were challenged, so no approval counts. What next?"
+    elif made and only_minor(made[-1].issues):
+        ordered = (
+            _first(Option("implement", "Proceed to implementation", proceed.description, reason=True)),
+            view,
+            fix,
+        )
+    return Question(text, "Next", ordered)
+
+
+def _first(option: Option) -> Option:
+    return Option(option.value, f"{option.label} {RECOMMENDED}", option.description, option.reason)
+
+
+def format_is_invalid(work: "Work") -> Question:
+    limit = work.project.config.get("workflow", "format_iterations")
+    return Question(
+        f"Format validation still failing after {limit} iterations. What to do?",
+        "Format",
+        (
+            Option("check", f"I fixed it: check again {RECOMMENDED}"),
+            Option("fix", "Let the planner try again"),
+            Option("stop", "Stop here"),
+        ),
+    )
+
+
+QUESTIONS: Mapping[str, Callable[["Work"], Question]] = {
+    "clarification": clarification,
+    "git_setup": git_setup,
+    "proposal_needs_revision": proposal_needs_revision,
+    "fix_manually_or_help": _fixed(
+        "Fix manually or let me help?",
+        "Next",
+        Option("help", f"Let me help: auto-fix and rechallenge {RECOMMENDED}"),
+        Option("manual", "Fix manually, then: agentd plan"),
     ),
-    "tests_could_not_run": Question(
+    "planning_is_exhausted": planning_is_exhausted,
+    "planning_is_approved": _fixed(
+        "The plan is approved. What next?",
+        "Next",
+        Option("implement", f"Proceed to implementation {RECOMMENDED}"),
+        Option("view", "Open viewer"),
+    ),
+    "format_is_invalid": format_is_invalid,
+    "tests_could_not_run": _fixed(
         "The tests could not be run. Go on to the review without them?",
         "Evidence",
-        {"again": "Run the tests again (Recommended)", "proceed": "Go on without test evidence (recorded)"},
+        Option("again", f"Run the tests again {RECOMMENDED}"),
+        Option("proceed", "Go on without test evidence (recorded)"),
     ),
-    "implementation_is_stuck": Question(
+    "implementation_is_stuck": _fixed(
         "The implementation did not pass within its limit. What to do?",
         "Next",
-        {"fix": "Another round of fixes (Recommended)", "test": "I fixed it by hand: run the tests again"},
+        Option("fix", f"Another round of fixes {RECOMMENDED}"),
+        Option("test", "I fixed it by hand: run the tests again"),
     ),
 }
-
-
-def question(step: Step) -> Question:
-    """The question an `ask` step puts."""
-    return QUESTIONS.get(step.what) or Question(step.what, "Decision")
-
-
-def options(step: Step) -> tuple[Option, ...]:
-    """What a person may answer: the outcomes of the step, the way forward first."""
-    labels = question(step).labels
-    return tuple(Option(word, labels.get(word, word.replace("_", " ").capitalize())) for word in step.next)

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
-from agentd.app import calling, validating
+from agentd.app import validating
 from agentd.app.desk import Desk
+from agentd.app.prompting import make_prompt
 from agentd.app.work import Work
 from agentd.documents import proposal, spec, tasks
 from agentd.errors import NotFound, Refused
@@ -13,11 +14,20 @@ from agentd.git.changes import ChangedFile, changed_files
 from agentd.model.change import Spec
 from agentd.model.finding import Finding
 from agentd.model.workflow import RESERVED
+from agentd.state.codecs import CODECS
+from agentd.state.store import Store
 
+# The step of the change workflow, or of its cycle for one spec, that does a kind of task.
 STEPS = {
     "create_proposal": "propose",
-    "create_spec": "specify",
+    "create_spec": "write_spec",
     "create_tasks": "break_down",
+    "review_proposal": "review_proposal",
+    "review_spec": "review_spec",
+    "review_tasks": "review_tasks",
+    "revise_proposal": "revise",
+    "revise_spec": "revise",
+    "revise_tasks": "revise",
     "implement": "implement",
     "review_impl": "review",
     "code_review": "review",
@@ -163,7 +173,7 @@ def list_changed_files(desk: Desk, base: str, pattern: str = "") -> Changed:
     own = desk.project.relative(desk.folder) + "/"
     files = tuple(
         one
-        for one in changed_files(desk.project.root, base)
+        for one in changed_files(_work(desk).cwd, base)
         if not one.path.startswith(own) and (not pattern or pattern in one.path or fnmatch(one.path, pattern))
     )
     lines = [f"{one.status:<12} {one.path}{_counts(one)}" for one in files]
@@ -188,16 +198,24 @@ def read_implementation_summary(desk: Desk, base: str) -> Summary:
 
 def get_task(desk: Desk, kind: str) -> Text:
     """The prompt of the step that does a kind of task; without such a step, that of the step under way."""
-    state = desk.store.peek()
-    workflow = desk.project.workflow(state.run.workflow or "change")
-    family = {"review": "challenge", "revise": "revise"}.get(kind.partition("_")[0], "")
-    name = STEPS.get(kind) or family
-    step = workflow.steps.get(name) or workflow.steps.get(state.run.step)
-    if step is None or step.kind != "agent":
+    work = _work(desk)
+    tables = (work.workflow, *(desk.project.workflow(name) for name in ("change", "change-spec") if work.is_change))
+    known = (table.steps.get(name) for name in (STEPS[kind], work.state.run.step) for table in tables)
+    step = next((found for found in known if found and found.kind == "agent"), None)
+    if step is None:
         raise Refused(f"task_type: this workflow has no step for {kind}.", "read the files of the change instead")
     words = tuple(word for word in step.next if word not in RESERVED)
-    work = Work(desk.project, workflow, desk.store, state)
-    return Text(calling.make_prompt(work, step, words))
+    return Text(make_prompt(work, step, words))
+
+
+def _work(desk: Desk) -> Work:
+    """The run of a call, as a child of its change where it is one."""
+    project, state = desk.project, desk.store.peek()
+    above = None
+    if desk.home:
+        store = Store(desk.home, CODECS["change"])
+        above = Work(project, project.workflow("change"), store, store.peek())
+    return Work(project, project.workflow(state.run.workflow or "change"), desk.store, state, above)
 
 
 def _documents(desk: Desk) -> list[str]:

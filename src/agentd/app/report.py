@@ -16,6 +16,15 @@ from agentd.state.codecs import OWN, State
 from agentd.state.layout import Place
 from agentd.state.store import Store
 
+# What a command of the change workflow came to, by the phase it ended in.
+ACTIONS = {
+    "proposed": "Proposed",
+    "challenged": "Challenged",
+    "rejected": "Rejected",
+    "implementing": "Implementing",
+    "complete": "Complete",
+    "archived": "Archived",
+}
 EXIT = {"finished": 0, "elsewhere": 0, "paused": 0, "waiting": 4, "stopped": 4, "blocked": 1, "failed": 1}
 
 
@@ -35,13 +44,21 @@ class Report:
     decisions: tuple[Decision, ...] = ()
     children: Mapping[str, str] | None = None
     why: str = ""
+    action: str = ""
+    verdict: str = ""
+    iteration_count: int | None = None
+    cost: str = ""
+    drove: bool = False
 
     @property
     def exit_code(self) -> int:
-        return EXIT.get(self.why, 0)
+        return 1 if self.phase == "rejected" and self.drove else EXIT.get(self.why, 0)
 
     def to_data(self) -> dict[str, Any]:
-        data = {key: value for key, value in vars(self).items() if key != "decisions" and value not in ("", None, 0)}
+        apart = ("decisions", "drove")
+        data = {key: value for key, value in vars(self).items() if key not in apart and value not in ("", None)}
+        if self.workflow == "change":
+            data["resolved_change_id"] = self.name
         data["decisions"] = [decision_data(decision) for decision in self.decisions]
         return data
 
@@ -83,7 +100,39 @@ def report(project: Project, place: Place, state: State, stop: Stop | None = Non
         decisions=open_ones,
         children=child_phases(stores) or None,
         why=stop.why if stop else "",
+        **_of_change(place, state),
     )
+
+
+def _of_change(place: Place, state: State) -> dict[str, Any]:
+    """What the caller of a change's command acts on: what was done, the verdict, the number of reproposals."""
+    if place.family != "change":
+        return {}
+    return {
+        "action": ACTIONS.get(state.run.phase, ""),
+        "verdict": str(state.fields.get("verdict") or ""),
+        "iteration_count": _reproposals(state.fields.get("llm_calls")),
+        "cost": costs_in_words(state.fields),
+    }
+
+
+def _reproposals(calls: Any) -> int:
+    """How often a plan was revised; a call that was cut off and made again counts once."""
+    made = [call for call in calls if isinstance(call, Mapping)] if isinstance(calls, list) else []
+    names = (str(call.get("call", number)) for number, call in enumerate(made) if call.get("step") == "reproposal")
+    return len({name.rpartition(".")[0] or name for name in names})
+
+
+def costs_in_words(fields: Mapping[str, Any]) -> str:
+    """What the calls of a run came to; what is unknown is said to be."""
+    from agentd.usage.calls import spent
+
+    if not fields.get("llm_calls"):
+        return ""
+    made = spent(fields)
+    known = f"${made.cost:.4f}" if made.calls > made.unknown else ""
+    unknown = f"{made.unknown} of {made.calls} calls of unknown cost" if made.unknown else ""
+    return " + ".join(filter(None, (known, unknown))) + f" in {made.calls} calls"
 
 
 def pending(project: Project, place: Place, state: State) -> list[tuple[Store, Decision]]:
@@ -119,15 +168,13 @@ def next_command(workflow: Workflow, place: Place, run: Run, open_ones: tuple[De
     name = place.name if place.family == "change" else f"{workflow.name}/{place.name}"
     if open_ones:
         first = open_ones[0]
-        return f"agentd answer {name} {first.id} {first.options[0].value if first.options else 'VALUE'}"
+        answer = f"agentd answer {name} {first.id} {first.options[0].value if first.options else 'VALUE'}"
+        return f'{answer} --note "why"' if first.options and first.options[0].reason else answer
     if doing == "working":
         return f"agentd log {name} --follow"
     if workflow.steps.get(run.step) and workflow.steps[run.step].kind == "end":
-        return (
-            f"agentd log {name}"
-            if run.phase != "rejected"
-            else f"agentd log {name}  # then edit, set phase: proposed, agentd plan {name}"
-        )
+        edit = f"agentd challenge {name}   # once the proposal is changed"
+        return edit if run.phase == "rejected" else f"agentd log {name}"
     command = next((command for command, phases in workflow.commands.items() if run.phase in phases), "resume")
     return f"agentd {command} {name}"
 
@@ -149,6 +196,6 @@ def _doing(
     if run.intent is not None:
         return "interrupted", f"{run.step} was cut off and goes on with the next command"
     last = next(iter(journal.tail(place.folder, 1)), {})
-    if last.get("event") == "fail":
+    if last.get("event") == "fail" or (last.get("event") == "pause" and last.get("why") == "failed"):
         return "failed", str(last.get("note", ""))
     return "ready", ""

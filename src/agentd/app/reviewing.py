@@ -3,14 +3,24 @@
 Each carries the call that wrote it, so that a step that was cut off and begun again does not leave two.
 """
 
+import re
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
+from agentd.app.confined import read_text
 from agentd.app.desk import Desk
+from agentd.app.grounds import Grounds
+from agentd.app.project import Project
 from agentd.app.writing import Written, listed, rendering
+from agentd.checks.grounding import ungrounded
 from agentd.documents import challenge, proposal, review
 from agentd.errors import NotFound, Refused
 from agentd.model.change import Review, ReviewStatus
-from agentd.model.verdict import CodeReview, contradictions
+from agentd.model.verdict import Challenge, CodeReview, Issue, PlanVerdict, contradictions, status_of
+from agentd.state import durable
+
+_UNWRITABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
 
 def append_review(desk: Desk, status: ReviewStatus, iteration: int, reviewer: str, content: str) -> Written:
@@ -19,16 +29,55 @@ def append_review(desk: Desk, status: ReviewStatus, iteration: int, reviewer: st
     if not path.is_file():
         raise NotFound("There is no proposal.md, so there is nothing to review.", "read_file shows what is there")
     mine = Review(status, iteration, reviewer, content, call=desk.call)
-    made = challenge.from_review(desk.store.peek().run.name, mine)
-    _refuse(contradictions(made.verdict, made.issues), "send needs_revision, or give each issue its severity")
-    with rendering():
-        text = proposal.append_review(desk.read(path), mine)
-        report = challenge.render(made)
+    made = _challenge(desk.project, desk.folder, desk.change, mine)
+    text, report = _rendered(desk.read(path), mine, made)
     desk.write(path, text)
     desk.write(desk.path("CHALLENGE.md"), report)
     shown = desk.shown(path)
     message = f"Added your review ({status}) to {shown} and wrote CHALLENGE.md."
+    doubts = [f"- '{one.title}' is ungrounded: {one.ungrounded}." for one in made.issues if one.ungrounded]
+    if doubts:
+        message = "\n".join([message, *doubts, "Call again with places that exist, or without any."])
     return listed(message, shown, proposal.read(text, desk.project.config.rules())[1])
+
+
+def keep_review(
+    folder: Path,
+    change: str,
+    call: str,
+    reviewer: str,
+    verdict: PlanVerdict,
+    content: str,
+    iteration: int,
+    project: Project,
+) -> None:
+    """A review that a challenger gave in other ways than by the tool, put where the tool would have put it.
+
+    Whoever calls this holds the run. Refused, with nothing written, if the review contradicts itself or its verdict.
+    """
+    path = folder / "proposal.md"
+    mine = Review(status_of(verdict), iteration, reviewer, _UNWRITABLE.sub("\ufffd", content), call=call)
+    made = _challenge(project, folder, change, mine)
+    text, report = _rendered(read_text(path, project.relative(path)), mine, made)
+    durable.replace(path, text.encode(), "document")
+    durable.replace(folder / "CHALLENGE.md", report.encode(), "document")
+
+
+def finish_review(folder: Path, change: str, mine: Review, project: Project) -> str:
+    """CHALLENGE.md as it belongs to a review that was kept before; a kill may have come between the two."""
+    with rendering():
+        report = challenge.render(_challenge(project, folder, change, mine))
+    durable.replace(folder / "CHALLENGE.md", report.encode(), "document")
+    return report
+
+
+def ground(project: Project, folder: Path, issues: Sequence[Issue]) -> tuple[Issue, ...]:
+    """The issues, each with the reason if the place it names does not exist in the change, the library or the project."""
+    if not issues:
+        return ()
+    grounds = Grounds(project.root, folder)
+    specs = grounds.specs(issues)
+    return tuple(replace(issue, ungrounded=ungrounded(issue, specs, grounds.lines)) for issue in issues)
 
 
 def write_review(desk: Desk, found: CodeReview) -> Written:
@@ -41,6 +90,19 @@ def write_review(desk: Desk, found: CodeReview) -> Written:
     desk.write(path, text)
     shown = desk.shown(path)
     return listed(f"Wrote {shown} ({found.verdict}).", shown, review.read(text, desk.project.config.rules())[1])
+
+
+def _challenge(project: Project, folder: Path, change: str, mine: Review) -> Challenge:
+    """What a review comes to, its issues grounded."""
+    made = challenge.from_review(change, mine)
+    _refuse(contradictions(made.verdict, made.issues), "send needs_revision, or give each issue its severity")
+    return replace(made, issues=ground(project, folder, made.issues))
+
+
+def _rendered(text: str, mine: Review, made: Challenge) -> tuple[str, str]:
+    """The proposal with the review in it, and CHALLENGE.md."""
+    with rendering():
+        return proposal.append_review(text, mine), challenge.render(made)
 
 
 def _refuse(against: tuple[str, ...], fix: str) -> None:

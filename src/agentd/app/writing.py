@@ -8,9 +8,9 @@ from pathlib import Path
 from types import ModuleType
 
 from agentd.app.desk import Desk
-from agentd.documents import clarifications, proposal, spec, tasks
+from agentd.documents import clarifications, proposal, questions, spec, tasks
 from agentd.errors import NotFound, Refused
-from agentd.model.change import Clarifications, Proposal, Question, Spec, Task, Tasks
+from agentd.model.change import Clarifications, Draft, Proposal, Question, Spec, Task, Tasks
 from agentd.model.finding import Finding
 
 DOCUMENTS: dict[str, ModuleType] = {"clarifications.md": clarifications, "proposal.md": proposal, "tasks.md": tasks}
@@ -55,8 +55,18 @@ def rendering() -> Iterator[None]:
         raise Refused(f"Nothing was written: {str(error).rstrip('.')}.", "correct it and call again") from error
 
 
-def write_clarifications(desk: Desk, questions: tuple[Question, ...]) -> Written:
-    document = Clarifications(_change(desk), desk.project.now()[:10], questions)
+def write_questions(desk: Desk, drafts: tuple[Draft, ...]) -> Written:
+    """What to ask the person; nothing is asked by this."""
+    path = desk.path("questions.yaml")
+    with rendering():
+        text = questions.render(desk.change, drafts)
+    desk.write(path, text)
+    shown = desk.shown(path)
+    return Written(f"Wrote {shown} with {len(drafts)} questions.", shown)
+
+
+def write_clarifications(desk: Desk, asked: tuple[Question, ...]) -> Written:
+    document = Clarifications(desk.change, desk.project.now()[:10], asked)
     with rendering():
         text = clarifications.render(document)
     return _write(desk, "clarifications.md", text)
@@ -105,7 +115,7 @@ def write_tasks(desk: Desk, new: tuple[Task, ...]) -> Written:
     old = tasks.read(desk.read_if_there("tasks.md"))[0]
     created = old.created_at if old and old.created_at else now
     with rendering():
-        text = tasks.render(Tasks(_change(desk), new, created, now))
+        text = tasks.render(Tasks(desk.change, new, created, now))
     return _write(desk, "tasks.md", text)
 
 
@@ -178,10 +188,6 @@ def _refuse_other_reviews(before: str, after: str) -> None:
         raise Refused(
             "The reviews in proposal.md would change; nothing was written.", "leave <review> blocks as they are"
         )
-
-
-def _change(desk: Desk) -> str:
-    return desk.store.peek().run.name
 
 
 def _role(desk: Desk) -> str:

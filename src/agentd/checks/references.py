@@ -17,6 +17,15 @@ def every_spec_ref_leads_to_a_requirement(
     """
     for task in tasks.tasks:
         spec, requirement = named(task.spec_ref)
+        if task.spec_ref == "none" and specs:
+            yield Finding(
+                "invalid_task",
+                f"task {task.id} is for no requirement, although the change has specs",
+                task.line,
+                rules.severity("invalid_task"),
+                f"write spec_ref: {min(specs)}:R1",
+                "tasks.md",
+            )
         if not spec or not requirement:
             continue  # not a spec_ref at all, which reading the tasks has told
         known = requirements(spec)

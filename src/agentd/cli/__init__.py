@@ -9,6 +9,7 @@ import click
 
 from agentd import __version__
 from agentd.cli.ending import end
+from agentd.errors import UsageError
 
 COMMANDS = {
     "plan": "Start a change, or go on planning it.",
@@ -22,11 +23,22 @@ COMMANDS = {
     "status": "Where runs stand, and what to type next.",
     "list": "Every run, one line each.",
     "log": "What happened in a run.",
+    "cost": "What agent calls cost, by run or by step.",
     "workflow": "List, show and check workflows.",
     "mcp": "Serve the documents of a run to an agent.",
     "demo": "Take a sample change from idea to archive.",
     "completions": "Print shell completions.",
 }
+# What also works and is not listed: older names, and the steps of a change one by one.
+OTHER_NAMES = {
+    "step": ("step",),
+    "challenge": ("step", "challenge"),
+    "reproposal": ("step", "reproposal"),
+    "plan-change": ("plan",),
+    "impl-change": ("impl",),
+    "merge-change": ("archive",),
+}
+REPLACED = {"proposal": "plan", "review": "impl", "resolve-reviews": "impl"}
 
 
 class LazyGroup(click.Group):
@@ -36,7 +48,7 @@ class LazyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        if cmd_name not in COMMANDS and (cmd_name,) not in OTHER_NAMES.values():
             return None
         command: click.Command = import_module(f"agentd.cli.{cmd_name}").command
         return command
@@ -51,6 +63,11 @@ class LazyGroup(click.Group):
         from difflib import get_close_matches
 
         name = args[0] if args else ""
+        if name in OTHER_NAMES:
+            return super().resolve_command(ctx, [*OTHER_NAMES[name], *args[1:]])
+        if name in REPLACED:
+            again = " ".join(("agentd", REPLACED[name], *(args[1:] or ["CHANGE"])))
+            raise UsageError(f"'{name}' is a part of '{REPLACED[name]}' now.", again)
         if name and name not in COMMANDS and not name.startswith("-"):
             near = get_close_matches(name, COMMANDS, 1)
             raise click.UsageError(

@@ -2,7 +2,7 @@
 
 import click
 
-from agentd.app import commands
+from agentd.app import changing
 from agentd.cli.face import driving, project_for, show
 
 
@@ -11,4 +11,4 @@ from agentd.cli.face import driving, project_for, show
 @driving
 def command(change: str, as_json: bool, answers: str | None) -> int:
     """Copy the specs of CHANGE to agentd/specs/ and move its folder to agentd/archive/."""
-    return show(commands.archive(project_for(as_json, answers), change), as_json)
+    return show(changing.archive(project_for(as_json, answers), change), as_json)

@@ -30,7 +30,14 @@ def command(keep: Path | None, as_json: bool) -> int:
         ("agentd/demo.yaml", "what the scripted agents were told to do"),
     ):
         click.echo(f"  {path:<34} {what}")
-    me = "agentd" if shutil.which("agentd") else str(Path(sys.argv[0]).absolute())
+    started = Path(sys.argv[0]).absolute()
+    me = (
+        "agentd"
+        if shutil.which("agentd")
+        else f"{sys.executable} -m agentd"
+        if started.suffix == ".py"
+        else str(started)
+    )
     click.echo(
         f"\nTry next:\n  cd {shown.folder}\n  git diff\n  {me} log {CHANGE}\n  {me} workflow show change --diagram"
     )

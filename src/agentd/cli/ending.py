@@ -32,7 +32,7 @@ def end(cli: click.Command, args: list[str]) -> int:
         path = usage.command_path if usage else "agentd"
         return _fail(as_json, "UsageError", error.format_message(), f"{path} --help", 2)
     except AgentdError as error:
-        return _fail(as_json, error.name, error.message, error.fix, error.code)
+        return _fail(as_json, error.name, error.message, error.fix, error.code, error)
     except (KeyboardInterrupt, click.Abort):
         return _fail(as_json, "Interrupted", "Interrupted; the same command goes on where it stopped.", "", 130)
     except Interrupted as error:
@@ -56,13 +56,16 @@ def end(cli: click.Command, args: list[str]) -> int:
         return _bug(as_json, error)
 
 
-def _fail(as_json: bool, name: str, message: str, fix: str, code: int) -> int:
+def _fail(as_json: bool, name: str, message: str, fix: str, code: int, error: AgentdError | None = None) -> int:
+    error = error or AgentdError(message)
     try:
         if as_json:
-            print_json({"ok": False, "error": name, "message": message, "fix": fix, "exit": code})
+            more = {key: value for key in ("cause", "solution") if (value := getattr(error, key))}
+            print_json({"ok": False, "error": name, "message": message, **more, "fix": fix, "exit": code})
             sys.stdout.flush()
         else:
-            print(f"Error: {message}", file=sys.stderr)
+            for line in error.lines():
+                print(line, file=sys.stderr)
             if fix:
                 print(f"Fix:   {fix}", file=sys.stderr)
     except OSError:

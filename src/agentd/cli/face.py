@@ -6,9 +6,10 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
-from typing import Any, TextIO, TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -16,11 +17,27 @@ from agentd.app import asking
 from agentd.app.project import Project, open_project
 from agentd.app.report import Report
 from agentd.cli.ending import print_json
+from agentd.cli.live import CONTROL, View, is_terminal
 from agentd.errors import Interrupted
 from agentd.model.decision import Answer, Decision
 
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+BULLET = re.compile(r"[-*+]\s")
+LISTED = 8
+OTHER = "Other…"
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Worded(click.Command):
+    """A command that takes a description, which may begin with a bullet and is no option then."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        # No argument of a program can hold a NUL, so it marks what must not be read as an option.
+        left = super().parse_args(ctx, [f"\0{word}" if BULLET.match(word) else word for word in args])
+        for name, value in ctx.params.items():
+            if isinstance(value, str):
+                ctx.params[name] = value.removeprefix("\0")
+        return left
+
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 
@@ -33,30 +50,36 @@ def driving(function: F) -> F:
     return json_option(function)
 
 
-def project_for(as_json: bool, answers: str | None = None) -> Project:
-    """The project around the working folder, with someone to ask and somewhere to tell."""
-    say = (lambda _: None) if as_json else tell
+def project_for(as_json: bool, answers: str | None = None, **workflow: Any) -> Project:
+    """The project around the working folder, with someone to ask and somewhere to tell; `workflow` overrides settings."""
+    view = View(None if as_json else sys.stdout)
+    # Whatever ends the command, its last words come after the live area has gone.
+    click.get_current_context().call_on_close(view.close)
+    someone = not as_json and is_terminal(sys.stdin) and is_terminal(sys.stdout)
+
+    left = False
+
+    def put(decision: Decision) -> Answer | None:
+        nonlocal left
+        if left:  # who left one question wants none of the others now
+            return None
+        with view.aside():
+            answer = at_the_terminal(decision)
+        left = answer is None
+        return answer
+
+    ask: Callable[[Decision], Answer | None] = put if someone else nobody
     if answers:
         ask = asking.from_file(Path(answers))
-    elif not as_json and is_terminal(sys.stdin) and is_terminal(sys.stdout):
-        ask = at_the_terminal
-    else:
-        ask = nobody
-    project = open_project(ask=ask, say=say)
+    say = (lambda _: None) if as_json else view.tell
+    project = open_project(ask=ask, say=say, watch=view.watch, attended=someone or bool(answers))
+    chosen = {key: value for key, value in workflow.items() if value is not None}
+    if chosen:
+        project = replace(project, config=project.config.with_settings("workflow", **chosen))
     for warning in project.config.warnings:
         print(f"Warning: {warning}", file=sys.stderr)
     heed_signals(project)
     return project
-
-
-def is_terminal(stream: TextIO | None) -> bool:
-    return stream is not None and stream.isatty()
-
-
-def tell(text: str) -> None:
-    """A line of progress. What an agent says cannot steer the terminal, and a reader who left stops no work."""
-    with suppress(OSError):
-        print(CONTROL.sub("", text), flush=True)
 
 
 def heed_signals(project: Project) -> None:
@@ -79,14 +102,65 @@ def nobody(_: Decision) -> Answer | None:
 
 
 def at_the_terminal(decision: Decision) -> Answer | None:
-    """Ask with the arrow keys; leaving the question leaves it open."""
+    """Ask with the arrow keys, and for words where words are wanted; leaving any of the questions leaves it open."""
+    if decision.shown:
+        names = [CONTROL.sub("", name) for name in decision.shown]
+        more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+        print(f"About: {', '.join(names[:LISTED])}{more}")
+    forget_keys()
+    try:
+        value = choose(decision)
+        said = value.lower()
+        wants_reason = any(o.reason and said in (o.value.lower(), o.label.lower()) for o in decision.options)
+        return Answer(decision.id, value, words("Why? (kept with the decision)") if wants_reason else "")
+    except (KeyboardInterrupt, EOFError):
+        print("Left open.")
+        return None
+
+
+def choose(decision: Decision) -> str:
+    """One of the options, in their order, or any words where the decision takes them."""
+    import questionary
+    from prompt_toolkit.key_binding import KeyBindings
+
+    question = CONTROL.sub("", f"[{decision.header}] {decision.question}" if decision.header else decision.question)
+    choices = [
+        questionary.Choice(
+            CONTROL.sub("", o.label or o.value), o.value, description=CONTROL.sub("", o.description) or None
+        )
+        for o in decision.options
+    ]
+    if not choices:
+        return words(question)
+    other = object()
+    if decision.free:
+        choices.append(questionary.Choice(OTHER, other))
+    menu = questionary.select(question, choices)
+    bindings = menu.application.key_bindings
+    assert isinstance(bindings, KeyBindings)
+    bindings.add("c-d", eager=True)(lambda event: event.app.exit(exception=EOFError))
+    chosen = menu.unsafe_ask()
+    return words("In your own words:") if chosen is other else str(chosen)
+
+
+def words(question: str) -> str:
+    """A line of text that is not empty."""
     import questionary
 
-    if decision.shown:
-        print(f"About: {', '.join(decision.shown)}")
-    choices = [questionary.Choice(option.label or option.value, option.value) for option in decision.options]
-    value = questionary.select(decision.question, choices).ask()
-    return Answer(decision.id, value) if value else None
+    prompt = questionary.text(question, validate=lambda text: bool(text.strip()) or "A few words are needed here.")
+    return str(prompt.unsafe_ask()).strip()
+
+
+def forget_keys() -> None:
+    """What was typed before a question was there does not answer it."""
+    import termios
+
+    from prompt_toolkit.application import get_app_session
+    from prompt_toolkit.input.typeahead import clear_typeahead
+
+    clear_typeahead(get_app_session().input)
+    with suppress(termios.error):
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
 
 
 def show(report: Report, as_json: bool) -> int:
@@ -99,6 +173,13 @@ def show(report: Report, as_json: bool) -> int:
         + (f": {report.note}" if report.note else "")
     )
     print(f"  step    {report.step}\n  folder  {report.folder}\n  saved   {report.updated_at}")
+    if report.verdict:
+        print(
+            f"  verdict {report.verdict}"
+            + (f", {report.iteration_count} reproposals" if report.iteration_count else "")
+        )
+    if report.cost:
+        print(f"  cost    {report.cost}")
     for child, word in (report.children or {}).items():
         print(f"  child   {child}: {word}")
     for decision in report.decisions:

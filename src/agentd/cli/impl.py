@@ -2,7 +2,7 @@
 
 import click
 
-from agentd.app import commands
+from agentd.app import changing
 from agentd.cli.face import driving, project_for, show
 
 
@@ -11,7 +11,7 @@ from agentd.cli.face import driving, project_for, show
 @driving
 def command(change: str, as_json: bool, answers: str | None) -> int:
     """Implement CHANGE, run its tests, have it reviewed."""
-    report = commands.impl(project_for(as_json, answers), change)
+    report = changing.impl(project_for(as_json, answers), change)
     if not as_json and report.phase == "complete":
         click.echo("✅ Implementation complete")
     return show(report, as_json)

@@ -3,10 +3,10 @@
 import click
 
 from agentd.app import commands
-from agentd.cli.face import driving, project_for, show
+from agentd.cli.face import Worded, driving, project_for, show
 
 
-@click.command()
+@click.command(cls=Worded)
 @click.argument("workflow")
 @click.argument("description", default="")
 @click.option("--name", default="", help="The run's name; by default made from the description.")

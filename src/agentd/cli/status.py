@@ -20,7 +20,11 @@ def command(run: str, as_json: bool) -> int:
     if run:
         return show(looking.status(project, run), as_json)
     found = list(looking.overview(project))
-    reports = [entry for entry in found if isinstance(entry, Report) and entry.doing != "finished"]
+    reports = [
+        entry
+        for entry in found
+        if isinstance(entry, Report) and (entry.doing != "finished" or entry.phase == "rejected")
+    ]
     broken = [entry for entry in found if not isinstance(entry, Report)]
     latest = max(reports, key=lambda report: (bool(report.decisions), report.updated_at), default=None)
     follow = broken[0].error.fix if broken else latest.next if latest else FIRST

@@ -20,6 +20,7 @@ LABELS = {
     "location": "Location",
     "file_path": "File",
     "line_number": "Line",
+    "ungrounded": "Ungrounded",
 }
 _TITLE = re.compile(r"challenge(?: report)?[ \t]*[:：][ \t]*(.*)", re.IGNORECASE)
 _FIX = f"write **Verdict**: and one of {', '.join(PLAN_VERDICTS)} below the heading Verdict, and nothing more"
@@ -80,6 +81,13 @@ def read(text: str, rules: Rules = RULES) -> tuple[Challenge, tuple[Finding, ...
         fix = "write what has to be revised below the heading Issues"
         findings.append(Finding("missing_issues", what, line, rules.severity("missing_issues"), fix, "CHALLENGE.md"))
     return document, tuple(sorted(findings, key=lambda finding: finding.line))
+
+
+def verdict_line(text: str) -> int:
+    """The line that states the verdict."""
+    front = frontmatter.read(text)
+    plan = outline(front.lines, front.first)
+    return judging.judge(plan, issues.read(plan), PLAN_WORDS)[1]
 
 
 def parse(text: str, source: str) -> Challenge:

@@ -31,6 +31,8 @@ _LABELS: Mapping[str, str] = {
     "file path": "file_path",
     "line": "line_number",
     "line number": "line_number",
+    "ungrounded": "ungrounded",
+    "verdict": "verdict",  # no part of an issue: it belongs to the whole review
 }
 _SECTION = re.compile(
     r"(?:[\w/-]+ )*(?:issues?|findings|problems|suggestions|问题|問題)(?: found)?(?:[ \t]*[(（]([^)）]*)[)）])?[:：]?",
@@ -169,6 +171,7 @@ def _issue(title: str, fields: Iterable[Item], words: str, usual: Severity | Non
         file_path=_bare(values.get("file_path", "")),
         line_number=int(number) if _NUMBER.fullmatch(number) else None,
         line=line,
+        ungrounded=values.get("ungrounded", ""),
     )
 
 

@@ -38,6 +38,12 @@ def drop_children(run: Run, children: tuple[str, ...]) -> Run:
     return replace(run, clear=run.clear + children)
 
 
+def stand_at(workflow: Workflow, run: Run, name: str) -> Run:
+    """The run at a step a person named, to be done whatever `when` says."""
+    moved = replace(run, intent=None, asked_by="", spent="", clear=())
+    return replace(_entered(moved, workflow.steps[name]), begun=True)
+
+
 def settle(workflow: Workflow, run: Run) -> Run:
     """The phase wins: a step of another phase gives way to the first step of the phase a person set."""
     here = workflow.steps.get(run.step)

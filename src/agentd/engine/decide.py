@@ -36,7 +36,7 @@ class Stop:
     waiting    a person has to answer
     stopped    a person asked to stop
     failed     a step failed and the table has no way on
-    paused     the asked-for number of steps was made
+    paused     nothing more was asked for now
     """
 
     why: Why

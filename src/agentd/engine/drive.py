@@ -18,6 +18,9 @@ class Ports(Protocol):
     def facts(self, run: Run, wanted: Sequence[str]) -> Mapping[str, str]:
         """Each name with "" where it holds, or the reason why not."""
 
+    def hold(self, run: Run, step: Step) -> Stop | None:
+        """Why a step may not begin now although its gate is open: a person has to allow it first."""
+
     def intent(self, run: Run, step: Step) -> Intent:
         """A name and a time for a new attempt at a step."""
 
@@ -72,7 +75,9 @@ def drive(workflow: Workflow, run: Run, ports: Ports, command: str = "", steps: 
             run = advance(workflow, run, step.forward)
             ports.save(run, "skip", step=step.name, note=action.note, to=run.step)
             continue
-        run, stop = _do(workflow, run, ports, action)
+        stop = ports.hold(run, step)
+        if stop is None:
+            run, stop = _do(workflow, run, ports, action)
         if stop is not None:
             return run, stop
 
@@ -131,7 +136,7 @@ def _each(workflow: Workflow, run: Run, ports: Ports, step: Step) -> tuple[Run, 
         if held:
             run = lay_down(run)
             note = "; ".join(f"{name}: {text}" for name, text in held.items())
-            ports.save(run, "pause", step=step.name, note=note)
+            ports.save(run, "pause", step=step.name, why=why, note=note)
             return run, Stop(why, note)
     ended = {name: stop.note for name, stop in stops.items()}
     bad = [word for word in [*step.next, *ended.values()] if word in ended.values() and word != step.forward]

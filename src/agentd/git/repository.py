@@ -26,3 +26,54 @@ def begin_repository(folder: Path, message: str) -> None:
     git(folder, "add", "--all")
     identity = ("-c", "user.name=agentd demo", "-c", "user.email=demo@localhost", "-c", "commit.gpgsign=false")
     git(folder, *identity, "commit", "--quiet", "--no-verify", "-m", message)
+
+
+def is_repository(folder: Path) -> bool:
+    """Whether a folder is in a git checkout that has a commit to start from."""
+    try:
+        git(folder, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    except (AgentdError, OSError):
+        return False
+    return True
+
+
+def top(folder: Path) -> Path:
+    """The folder a checkout begins at."""
+    return Path(git(folder, "rev-parse", "--show-toplevel")).resolve()
+
+
+def is_committed(folder: Path) -> bool:
+    """Whether a folder of a checkout is in its last commit."""
+    inner = folder.resolve().relative_to(top(folder)).as_posix()
+    return inner == "." or bool(git(folder, "ls-tree", "--full-tree", "-d", "HEAD", "--", inner).strip())
+
+
+def head(folder: Path) -> str:
+    """The commit that is checked out."""
+    return git(folder, "rev-parse", "HEAD").strip()
+
+
+def branch_commit(folder: Path, branch: str) -> str:
+    """The commit a branch points at; nothing if there is no such branch."""
+    found = git(folder, "for-each-ref", "--format=%(objectname)", f"refs/heads/{branch}")
+    return found.strip()
+
+
+def new_branch(folder: Path, branch: str) -> None:
+    """A new branch from where the checkout stands; what is not committed stays as it is."""
+    git(folder, "checkout", "--quiet", "-b", branch)
+
+
+def new_worktree(folder: Path, branch: str, path: Path) -> None:
+    """Another checkout of the same repository in a folder of its own, on a new branch."""
+    git(folder, "worktree", "add", "--quiet", "-b", branch, str(path))
+
+
+def current_branch(folder: Path) -> str:
+    """The branch that is checked out; nothing if none is."""
+    return git(folder, "branch", "--show-current").strip()
+
+
+def private_folder(folder: Path) -> Path:
+    """Where git keeps what is about this checkout alone."""
+    return (folder / git(folder, "rev-parse", "--git-dir").strip()).resolve()

@@ -30,6 +30,16 @@ class Question:
 
 
 @dataclass(frozen=True)
+class Draft:
+    """A question that has not been put to anybody yet; of its options the recommended one is the first."""
+
+    topic: str
+    question: str
+    options: tuple[str, ...] = ()
+    rationale: str = ""
+
+
+@dataclass(frozen=True)
 class Clarifications:
     """clarifications.md."""
 

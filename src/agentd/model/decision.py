@@ -9,16 +9,20 @@ Status = Literal["pending", "answered", "cancelled", "skipped"]
 
 @dataclass(frozen=True)
 class Option:
-    """One possible answer: the word that is recorded and the text a person sees."""
+    """One possible answer: the word that is recorded and the text a person sees. `reason`: it is taken only with a why."""
 
     value: str
     label: str
     description: str = ""
+    reason: bool = False
 
 
 @dataclass(frozen=True)
 class Decision:
-    """The record of one question. `shown` maps each document the person saw to its checksum at that moment."""
+    """The record of one question. `shown` maps each document the person saw to its checksum at that moment.
+
+    `free`: any words are an answer, the options are only suggestions.
+    """
 
     id: str
     question: str
@@ -27,6 +31,7 @@ class Decision:
     asked_at: str
     name: str = ""
     header: str = ""
+    free: bool = False
     status: Status = "pending"
     answer: str | None = None
     note: str = ""

@@ -12,6 +12,9 @@ class Job:
 
     visit    counts the calls of this step from 1; a repeated attempt keeps its number
     tools    what the agent may call through the MCP server that `server` starts
+    effort   how hard the model should think, in the words of its agent; empty for the agent's own choice
+    session  the conversation to go on with; empty for a new one
+    env      what the agent's program finds in its environment besides its adapter's own
     """
 
     call: str
@@ -24,10 +27,12 @@ class Job:
     outcomes: tuple[str, ...] = ("done",)
     item: str = ""
     model: str = ""
+    effort: str = ""
     session: str = ""
     tools: tuple[str, ...] = ()
     server: tuple[str, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -41,12 +46,16 @@ class Command:
 
 @dataclass(frozen=True)
 class Reply:
-    """What the agent's output amounts to. `complete` means a result event was seen; `error` says what failed."""
+    """What the agent's output amounts to. `complete` means a result event was seen; `error` says what failed.
+
+    `lost` means that the conversation it was to go on with is not there any more.
+    """
 
     text: str = ""
     outcome: str = ""
     complete: bool = False
     error: str = ""
+    lost: bool = False
     session: str = ""
     model: str = ""
     usage: Usage = field(default_factory=Usage)

@@ -38,7 +38,10 @@ _OF_STATUS: Mapping[str, PlanVerdict] = {status: verdict for verdict, status in 
 
 @dataclass(frozen=True)
 class Issue:
-    """One thing a reviewer found. A plan's issue names a spec, an implementation's a file."""
+    """One thing a reviewer found. A plan's issue names a spec, an implementation's a file.
+
+    `ungrounded` says why the place it names does not exist; nothing, if it does or names none.
+    """
 
     severity: Severity
     title: str
@@ -50,6 +53,7 @@ class Issue:
     file_path: str = ""
     line_number: int | None = None
     line: int = field(default=0, compare=False)
+    ungrounded: str = ""
 
 
 @dataclass(frozen=True)

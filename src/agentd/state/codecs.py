@@ -143,7 +143,7 @@ def _record(decision: Decision) -> dict[str, Any]:
         "header": decision.header,
         "options": [{key: text for key, text in vars(option).items() if text} for option in decision.options],
     }
-    extra = {"note": decision.note, "by": decision.by, "shown": dict(decision.shown)}
+    extra = {"free": decision.free, "note": decision.note, "by": decision.by, "shown": dict(decision.shown)}
     return record | {key: value for key, value in extra.items() if value}
 
 
@@ -170,13 +170,19 @@ def _decision(entry: Any, number: int) -> Decision:
         id=_text(entry, "decision_id", *where),
         question=_text(entry, "question", *where),
         options=tuple(
-            Option(str(option["value"]), str(option.get("label", "")), str(option.get("description", "")))
+            Option(
+                str(option["value"]),
+                str(option.get("label", "")),
+                str(option.get("description", "")),
+                option.get("reason") is True,
+            )
             for option in options
         ),
         state_context=_text(entry, "state_context", *where),
         asked_at=_text(entry, "asked_at", *where),
         name=_text(entry, "name", *where),
         header=_text(entry, "header", *where),
+        free=entry.get("free") is True,
         status=status,  # type: ignore[arg-type]  # checked against the four words above
         answer=answer,
         note=_text(entry, "note", *where),

@@ -1,7 +1,8 @@
 """Places where a process can be told to die, so that a suite can prove that nothing is lost there.
 
 `AGENTD_CRASH=<role>:<n>:before|torn|after` kills it at its n-th write of a role (`*`: of any role);
-`AGENTD_CRASH_LOG=<file>` lists the writes as lines `role n`. Without them nothing is counted.
+`AGENTD_CRASH_LOG=<file>` lists the writes as lines `role n`. Without them nothing is counted. Programs that the process
+starts do not get them.
 """
 
 import os
@@ -12,8 +13,8 @@ from collections import Counter
 
 from agentd.errors import UsageError
 
-_ORDER = os.environ.get("AGENTD_CRASH", "")
-_LOG = os.environ.get("AGENTD_CRASH_LOG", "")
+_ORDER = os.environ.pop("AGENTD_CRASH", "")
+_LOG = os.environ.pop("AGENTD_CRASH_LOG", "")
 _ARMED = bool(_ORDER or _LOG)
 _PLAN = re.fullmatch(r"([a-z]+|\*):([1-9][0-9]*):(before|torn|after)", _ORDER)
 if _ORDER and not _PLAN:

@@ -12,6 +12,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 CHANGE_ID = re.compile(r"[a-z0-9][a-z0-9-]*")
 OURS = ("config.toml", "changes", "specs", "archive", "workflows", "runs", "prompts")
 ARCHIVE = "agentd/archive"
+HOME_FILE = "agentd-home"
 HOMES = {
     "change": ("agentd/changes", ARCHIVE),
     "team": (".agents-work",),
@@ -36,11 +37,32 @@ def find_root(start: Path) -> Path:
     """
     start = start.resolve()
     upwards = (start, *start.parents)
+    main = next(filter(None, map(_main_checkout, upwards)), None)
+    if main is not None:
+        return main
     for folder in upwards:
         ours = folder / "agentd"
         if any((ours / name).exists() for name in OURS) and not (ours / "__init__.py").exists():
             return folder
     return next((folder for folder in upwards if (folder / ".git").exists()), start)
+
+
+def point_home(private: Path, root: Path) -> None:
+    """Note in git's private folder of a worktree that its runs are kept in the project at `root`."""
+    (private / HOME_FILE).write_bytes(os.fsencode(root))
+
+
+def _main_checkout(folder: Path) -> Path | None:
+    """The project a worktree belongs to, if agentd made it."""
+    link = folder / ".git"
+    if not link.is_file():
+        return None
+    try:
+        private = folder / link.read_text().removeprefix("gitdir:").strip()
+        root = Path(os.fsdecode((private / HOME_FILE).read_bytes()))
+    except (OSError, ValueError):
+        return None
+    return root if root.is_dir() else None
 
 
 def homes(family: str) -> tuple[str, ...]:

@@ -73,6 +73,19 @@ class Store:
         self._seen, self._known, self._phase = self._signature(), data, state.run.phase
         return state
 
+    def put_back(self, *keys: str) -> list[str]:
+        """Undo what somebody else did to these keys of the file since the last save; gives the keys it was done to."""
+        if self._seen is None or self._seen == self._signature():
+            return []
+        known = self._known
+        theirs = self._parse(self.path.read_bytes())
+        changed = [key for key in keys if theirs.get(key) != known.get(key)]
+        if changed:
+            kept = {key: value for key, value in theirs.items() if key not in changed}
+            ours = {key: known[key] for key in changed if key in known}
+            durable.replace(self.path, self._render({**kept, **ours}), self.role)
+        return changed
+
     def move(self, folder: Path) -> None:
         """The run's folder has moved; go on there."""
         self.folder = folder

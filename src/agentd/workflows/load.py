@@ -13,6 +13,8 @@ from agentd.model.workflow import KINDS, Edge, Step, Workflow
 HERE = Path(__file__).parent
 BUILT_IN = (
     "change",
+    "change-question",
+    "change-spec",
     "team",
     "team-task",
     "team-task-late",

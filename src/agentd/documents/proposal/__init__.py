@@ -6,6 +6,7 @@ The body is bound by a checksum; review blocks are no part of it and are only ev
 from agentd.documents.proposal.editing import append_review as append_review
 from agentd.documents.proposal.editing import replace_body as replace_body
 from agentd.documents.proposal.editing import tidy as tidy
+from agentd.documents.proposal.editing import with_reviews as with_reviews
 from agentd.documents.proposal.page import take_apart
 from agentd.documents.proposal.reading import RULES, bound, look, verdict_of
 from agentd.documents.proposal.reading import read as read

@@ -146,18 +146,21 @@ def contradiction(review: Review, said: Sequence[Stated]) -> Stated | None:
 
 
 def append(text: str, blocks: Blocks, review: Review) -> str:
-    """The text with a block added at its end; in place of the last of its iteration if that one is resolved, or in place
-    of the last one if an earlier attempt at the same call wrote it."""
+    """The text with a block added at its end; in place of the last of its iteration if that one is resolved.
+
+    What an earlier attempt at the same call wrote goes, wherever it stands, so that there are never two of one visit.
+    """
     newline = spacing.line_end(text)
     block = write(review).replace("\n", newline)
+    pieces = spacing.split_ends(text)
+    mine = [each for each in blocks.found if _visit(review.call) and _visit(each.review.call) == _visit(review.call)]
     same = [each for each in blocks.found if each.review.iteration == review.iteration][-1:]
-    old = [each for each in same if each.review.status == "resolved"]
-    old += [each for each in blocks.found[-1:] if review.call and _visit(each.review.call) == _visit(review.call)]
-    if old:
-        pieces = spacing.split_ends(text)
-        last = pieces[old[-1].end - 1]
-        end = last[len(last.rstrip("\r\n")) :]
-        return "".join([*pieces[: old[-1].line - 1], block + end, *pieces[old[-1].end :]])
+    old = mine[-1:] if mine else [each for each in same if each.review.status == "resolved"]
+    if old and (old[0] is blocks.found[-1] or not mine):
+        last = pieces[old[0].end - 1]
+        pieces[old[0].line - 1 : old[0].end] = [block + last[len(last.rstrip("\r\n")) :]]
+        return "".join(_without(mine[:-1], pieces))
+    text = "".join(_without(mine, pieces))
     if not text:
         return block + newline
     tail = text[-4:].replace("\r\n", "\n").replace("\r", "\n")
@@ -165,6 +168,15 @@ def append(text: str, blocks: Blocks, review: Review) -> str:
     return text + newline * gap + block + newline
 
 
+def _without(gone: Sequence[Block], pieces: list[str]) -> list[str]:
+    """The lines without these blocks, and without the empty line that set each apart from the next."""
+    for block in reversed(gone):
+        after = 1 if block.end < len(pieces) and not pieces[block.end].strip() else 0
+        del pieces[block.line - 1 : block.end + after]
+    return pieces
+
+
 def _visit(call: str) -> str:
-    """What all attempts at a call have in common: `challenge-1` of `challenge-1.2`."""
-    return call.rpartition(".")[0]
+    """What all attempts at a call have in common: `challenge-1` of `challenge-1.2`; nothing if it is no such name."""
+    found = re.fullmatch(r"(.+-\d+)\.\d+", call)
+    return found[1] if found else ""

@@ -1,5 +1,6 @@
 """Changes of a proposal's text that leave everything else in it as a person wrote it, byte for byte."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from agentd.documents import frontmatter, spacing
@@ -14,6 +15,16 @@ from agentd.model.change import Proposal, Review
 def append_review(text: str, review: Review) -> str:
     """The text with a review added at its end, or in place of the latest of its iteration if that one is resolved."""
     return blocks.append(text, _sound(text).blocks, review)
+
+
+def with_reviews(text: str, reviews: Sequence[Review]) -> str:
+    """The text with these reviews at its end and no others; ValueError if one of them contradicts itself."""
+    newline = spacing.line_end(text)
+    pieces = spacing.split_ends(text)
+    for start, end in reversed(take_apart(text, RULES).blocks.spans):
+        del pieces[start - 1 : end]
+    written = [blocks.write(review).replace("\n", newline) for review in reviews]
+    return (newline * 2).join(["".join(pieces).rstrip(), *written]) + newline
 
 
 def replace_body(text: str, proposal: Proposal) -> str:

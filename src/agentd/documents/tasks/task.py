@@ -18,7 +18,8 @@ _STATUS_OF_BOX: Mapping[str, TaskStatus] = {box: status for status, box in BOXES
 _SPEC_REF = re.compile(r"(?:\./)?(?:specs/)?([a-z0-9][a-z0-9-]*)(?:\.md)?[#:：][Rr](\d+)(?:-[\w-]*)?")
 _OUTSIDE = re.compile(r"[/\\~]|[A-Za-z]:|[A-Za-z][A-Za-z0-9+.-]*://")
 _SEPARATOR = re.compile(r"[/\\]")
-_REF = re.compile(r"[a-z0-9][a-z0-9-]*:R\d+")
+NO_SPEC = "none"  # what a task of a change without specs writes
+_REF = re.compile(rf"[a-z0-9][a-z0-9-]*:R\d+|{NO_SPEC}")
 _ARROW = re.compile(r" (?:->|→) *")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _SPACES = re.compile(r"[ -]+")
@@ -30,8 +31,11 @@ def spec_ref(text: str) -> str:
     """`auth-flow:R1` for `specs/auth-flow.md#R1`; anything else as it is."""
     if _REF.fullmatch(text):
         return text
-    found = _SPEC_REF.fullmatch(text.strip().strip("`"))
-    return f"{found[1]}:R{found[2]}" if found else text
+    bare = text.strip().strip("`")
+    found = _SPEC_REF.fullmatch(bare)
+    if found:
+        return f"{found[1]}:R{found[2]}"
+    return NO_SPEC if bare.lower() in (NO_SPEC, "n/a") else text
 
 
 def finding(rule: str, message: str, line: int, fix: str = "") -> Finding:

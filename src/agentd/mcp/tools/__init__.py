@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import Any
 
 MODULES = {
+    "draft_questions": "questions",
     "create_clarifications": "clarifications",
     "create_proposal": "proposal",
     "append_review": "proposal",

@@ -15,10 +15,10 @@ TaskId = Annotated[
 SpecRef = Annotated[
     str,
     StringConstraints(
-        pattern=r"^([a-z0-9][a-z0-9-]*:R\d+|specs/[a-z0-9][a-z0-9-]*\.md#R\d+)$",
+        pattern=r"^([a-z0-9][a-z0-9-]*:R\d+|specs/[a-z0-9][a-z0-9-]*\.md#R\d+|none)$",
         max_length=150,
     ),
-    Field(description="spec-id:R1"),
+    Field(description="spec-id:R1; none only for a change that affects no spec"),
 ]
 
 

@@ -1,0 +1,72 @@
+"""Trouble that people meet while planning: each with its cause and with what to do about it, in words to paste."""
+
+import re
+from collections.abc import Sequence
+
+from agentd.errors import AgentdError, AgentFailed, GateClosed
+from agentd.model.finding import Finding
+from agentd.model.workflow import Step
+
+CYCLE = "Circular dependency detected"
+VERDICT = "Could not parse challenge verdict"
+_TOOLS = {"proposal.md": "create_proposal", "tasks.md": "create_tasks", "questions.yaml": "draft_questions"}
+
+
+def unwritten(step: Step, change: str, agent: str, why: str) -> AgentdError | None:
+    """An agent that ended well and left no document: its tools did not reach agentd."""
+    missing = [name for name in step.produces if re.search(re.escape(name).replace(r"\{item\}", r"[\w-]+") + ": ", why)]
+    names = [_TOOLS.get(name) or ("create_spec" if name.startswith("specs/") else "") for name in missing]
+    tool = next((name for name in names if name in step.tools), "")
+    if not tool:
+        return None
+    return AgentFailed(
+        f"{tool} MCP tool failed",
+        f"agentd plan {change}",
+        f"{agent} {why.removeprefix('the agent ')}; its MCP server may not be running or not be registered",
+        (
+            f"Check {agent}'s MCP configuration",
+            f"Verify that the server agentd is registered: agentd log {change}",
+            "Test: agentd mcp --help",
+        ),
+    )
+
+
+def no_verdict(change: str, agent: str, why: str) -> AgentdError:
+    return AgentFailed(
+        VERDICT,
+        f"agentd challenge {change}",
+        f"{agent} did not follow the output format: {why}" if why else f"{agent} did not follow the output format",
+        (
+            f"Read agentd/changes/{change}/CHALLENGE.md and look for the verdict",
+            f"Have it reviewed once more: agentd challenge {change}",
+            f"Or decide yourself: set the phase in agentd/changes/{change}/STATE.yaml by hand",
+        ),
+    )
+
+
+def bad_format(change: str, findings: Sequence[Finding], iterations: int | None = None) -> AgentdError:
+    """What is wrong with the documents; with `iterations`, that the planner could not put it right either."""
+    cycle = next((found for found in findings if found.message.startswith(CYCLE)), None)
+    if cycle:
+        return GateClosed(
+            cycle.message,
+            f"agentd challenge {change}",
+            "The tasks depend on each other in a circle",
+            (f"Edit {cycle.file}:{cycle.line}", "Fix the dependency chain", f"Re-run: agentd challenge {change}"),
+        )
+    listed = tuple(f"Edit {found.file}:{found.line}: {found.message}" for found in findings[:10])
+    what, cause = "Format validation failed", "The documents break the rules of their format"
+    if iterations is not None:
+        what = f"Format validation still failing after {iterations} iterations"
+        cause = "The planner was not able to fix the format by itself"
+    steps = (*listed, f"Run: agentd validate {change}", f"Run: agentd challenge {change}")
+    return GateClosed(what, f"agentd validate {change}", cause, steps)
+
+
+def lost_conversation(session: str) -> list[str]:
+    """A warning: the call goes on in a new conversation."""
+    return [
+        f"⚠ Session {session} not found",
+        "  Cause: it expired, or the agent's sessions were cleared",
+        "  Solution: going on in a fresh session; delete session_id in STATE.yaml to do so from the start",
+    ]

@@ -1,0 +1,77 @@
+"""What is not an agent's to change: how far a change has come, what an approval is bound to, the reviews of others.
+
+Agents may write in the folder of their change; what they did to these is put back when the call ends, and told.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from agentd.documents import proposal
+from agentd.model.change import Review
+from agentd.state import durable
+
+if TYPE_CHECKING:
+    from agentd.app.work import Work
+
+ORDER = ("proposed", "challenged", "implementing", "complete", "archived")
+BOUND = (
+    "challenged",
+    "approval",
+    "verdict",
+    "generation",
+    "git",
+    "budget",
+    "llm_calls",
+    "total_cost",
+    "total_tokens_in",
+    "total_tokens_out",
+    "unknown_costs",
+    "user_decisions",
+)
+
+
+def put_state_back(work: "Work") -> str:
+    """What was put back in the state file, in words, or nothing. A phase that leads no further is not touched."""
+    top = work.top
+    if not work.is_change:
+        return ""
+    with top.guard:
+        ours, theirs = top.state.run.phase, top.store.peek().run.phase
+        ahead = ours in ORDER and theirs in ORDER and ORDER.index(theirs) > ORDER.index(ours)
+        changed = top.store.put_back(*BOUND, *(["phase"] if ahead else []))
+    if not changed:
+        return ""
+    return f"{', '.join(changed)} in {top.store.codec.file} changed while the agent worked, and was put back"
+
+
+def reviews(work: "Work") -> tuple[Review, ...]:
+    """The reviews in the proposal of a change."""
+    return proposal.reviews(_text(work)) if work.is_change else ()
+
+
+def put_reviews_back(work: "Work", before: Sequence[Review], call: str = "") -> None:
+    """The proposal with the reviews it had before a call, and with the one of the call if that is named."""
+    text = _text(work) if work.is_change else ""
+    now = proposal.reviews(text)
+    mine = [review for review in now if call and review.call == call][-1:]
+    # A repeated attempt takes the place of the one before it.
+    due = [review for review in before if not mine or _visit(review) != _visit(mine[0])] + mine
+    if not text or list(now) == due:
+        return
+    try:
+        whole = proposal.with_reviews(text, due)
+    except ValueError:
+        return  # a review that contradicts itself is for validation to tell
+    durable.replace(work.home / "proposal.md", whole.encode(errors="surrogateescape"), "document")
+    work.say("⚠ the reviews in proposal.md were changed by the agent and have been put back")
+
+
+def _visit(review: Review) -> str:
+    return review.call.rpartition(".")[0]
+
+
+def _text(work: "Work") -> str:
+    try:
+        return (work.home / "proposal.md").read_bytes().decode(errors="surrogateescape")
+    except FileNotFoundError:
+        return ""

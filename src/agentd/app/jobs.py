@@ -1,0 +1,90 @@
+"""What an agent is given for a call: which model, which conversation, which tools, which words. It starts nothing."""
+
+import re
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from agentd.app.prompting import make_prompt
+from agentd.model.job import Job
+from agentd.model.models import AgentModel, assess
+from agentd.model.run import Run
+from agentd.model.workflow import RESERVED, Step
+
+if TYPE_CHECKING:
+    from agentd.app.work import Work
+
+CALL = re.compile(r"(?P<step>.+)-(?P<visit>\d+)\.(?P<attempt>\d+)")
+
+
+def make_job(
+    work: "Work", run: Run, step: Step, agent: str, env: Mapping[str, str] | None = None, context_file: str = ""
+) -> Job:
+    assert run.intent is not None
+    found = CALL.fullmatch(run.intent.call)
+    words = tuple(word for word in step.next if word not in RESERVED)
+    section = work.project.config.sections.get(agent, {})
+    settings = {key: str(value) for key, value in section.items() if key != "models"}
+    if settings.get("script"):
+        settings["script"] = str(work.project.root / settings["script"])
+    model = model_of(work, agent)
+    return Job(
+        call=run.intent.call,
+        step=step.name,
+        role=step.what,
+        visit=int(found["visit"]) if found else 1,
+        prompt=make_prompt(work, step, words, context_file),
+        cwd=str(work.cwd),
+        folder=str(work.home),
+        outcomes=words,
+        item=work.item,
+        model=model.model if model else "",
+        effort=model.effort if model else "",
+        session=_session(work, step, int(found["visit"]) if found else 1),
+        tools=step.tools,
+        server=server(work, run.intent.call) if step.tools else (),
+        settings=settings,
+        env=env or {},
+    )
+
+
+def model_of(work: "Work", agent: str) -> AgentModel | None:
+    """The model that fits the change: the more specs and tasks it has, the more capable."""
+    specs = sum(1 for _ in work.files("specs/")) if work.is_change else 0
+    path = work.home / "tasks.md"
+    tasks = 0
+    if work.is_change and path.is_file():
+        from agentd.documents.tasks import read
+
+        found = read(path.read_text(encoding="utf-8", errors="replace"))[0]
+        tasks = len(found.tasks) if found else 0
+    complexity = assess(specs, tasks) if tasks else "medium"
+    return work.project.config.model_for(agent, complexity)
+
+
+def _session(work: "Work", step: Step, visit: int) -> str:
+    """The conversation a call goes on with: a repair takes up the planner's, everything else begins anew.
+
+    Documents made in one conversation are also reviewed in it; a challenger that nobody watches remembers its own.
+    """
+    if not work.is_change:
+        return ""
+    fields = work.top.state.fields
+    one_shot = fields.get("generation") == "one-shot"
+    resumed = step.name in ("revise", "fix_format") or (one_shot and is_self_review(step))
+    if resumed:
+        return str(fields.get("session_id") or "")
+    if step.what == "challenger" and visit > 1 and not work.project.config.human_in_loop:
+        return str(fields.get("challenger_session_id") or "")
+    return ""
+
+
+def server(work: "Work", call: str) -> tuple[str, ...]:
+    """The program that gives an agent the tools of its step; said in full, as some agents pass on no environment."""
+    # -P: without it the `agentd` folder of the project in cwd could stand in for this package.
+    return (sys.executable, "-P", "-m", "agentd", "mcp", "--run", str(work.store.folder), "--call", call)
+
+
+def is_self_review(step: Step) -> bool:
+    """Whether the author of a document looks at it again: nothing but a clear pass is one."""
+    return {"pass", "needs_revision"} <= set(step.next)

@@ -1,0 +1,96 @@
+"""What a person is told while a run goes on: one line or a few for each thing that happens. It changes nothing."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from agentd.app import advice, bound, checking, specifying
+
+if TYPE_CHECKING:
+    from agentd.app.work import Work
+
+WRITERS = {"propose": "proposal.md", "break_down": "tasks.md"}
+# Steps that say what they have to say themselves, or have nothing to say.
+QUIET = (
+    "choose_git",
+    "set_up_git",
+    "write_answers",
+    "validate",
+    "weigh",
+    "show_issues",
+    "show_review",
+    "show_plan",
+    "rest",
+    "ready",
+)
+REVIEWS = ("review_proposal", "review_spec", "review_tasks")
+
+
+def lines(work: "Work", event: str, details: Mapping[str, str]) -> list[str]:
+    """The words for an event of a run."""
+    step, note, outcome = details.get("step", ""), details.get("note", ""), details.get("outcome", "")
+    if work.is_change and event in ("begin", "end", "skip"):
+        said = _planning(work, event, step, outcome, details)
+        if said or event == "skip" or step in QUIET:
+            return said
+    here = work.workflow.steps.get(step)
+    forward = here is not None and (here.kind == "ask" or outcome == here.forward)
+    words = {
+        "begin": f"▶ {step}",
+        "end": f"{'✓' if forward else '↻'} {step}: {outcome}" + (f" ({note})" if note else ""),
+        "skip": f"· {step} skipped ({note})",
+        "recover": f"✓ {step}: {outcome} (finished before the interruption)",
+        "fail": f"✗ {step}: {note}",
+        "pause": f"⏸ {step}: {note}",
+    }
+    return [words[event]] if event in words else []
+
+
+def _planning(work: "Work", event: str, step: str, outcome: str, details: Mapping[str, str]) -> list[str]:
+    """The words of planning a change; nothing where the ordinary ones will do."""
+    if event == "begin":
+        return _spec(work) if step == "write_spec" else []
+    if event == "skip":
+        return [specifying.NONE] if details.get("note") == specifying.NONE else []
+    if step in WRITERS:
+        return [f"✅ {WRITERS[step]} generated"]
+    if step == "write_spec":
+        return [f"✅ {work.item}.md generated"]
+    if step == "generate":
+        names = [path.name for name in bound.PLAN for path in work.files(name)]
+        return [f"✅ {name} generated" for name in names]
+    if step in REVIEWS:
+        return _review(work, step, outcome, details)
+    if step == "validate" and details.get("to") == "mend":
+        limit = work.project.config.get("workflow", "format_iterations")
+        return advice.bad_format(work.state.run.name, checking.serious(work), limit).lines()
+    if step == "challenge":
+        return _challenge(work, outcome, details.get("note", ""))
+    return []
+
+
+def _spec(work: "Work") -> list[str]:
+    names = specifying.affected(work)
+    number = names.index(work.item) + 1 if work.item in names else 0
+    return [f"Spec {number}/{len(names)}: {work.item}"]
+
+
+def _review(work: "Work", step: str, outcome: str, details: Mapping[str, str]) -> list[str]:
+    from agentd.app.calling import visits
+
+    number = visits(work, step)
+    if outcome == "pass":
+        return [f"✓ Review {number}: PASS"]
+    if outcome == "failed":
+        return [f"⚠ Review {number} failed: {details.get('note', '')}; going on"]
+    said = [f"⚠ Review {number}: NEEDS_REVISION"]
+    if details.get("to") != step:
+        said.append("⚠ Max review iterations reached")
+    return said
+
+
+def _challenge(work: "Work", outcome: str, note: str) -> list[str]:
+    from agentd.app.challenging import issue_lines
+
+    if outcome != "rejected":
+        return [note]
+    return [note, *issue_lines(work), f"Review it by hand: {work.project.relative(work.home)}/proposal.md"]

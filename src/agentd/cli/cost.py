@@ -1,0 +1,69 @@
+"""`agentd cost`: what agent calls cost, by run or by step."""
+
+import click
+
+from agentd.app.costs import Costs, Row, costs, dollars
+from agentd.cli.ending import print_json
+from agentd.cli.face import json_option, project_for
+from agentd.cli.live import CONTROL
+from agentd.cli.status import FIRST
+
+
+@click.command()
+@click.argument("run", default="")
+@click.option("--by", type=click.Choice(["step"]), default=None, help="One line for each step instead of each run.")
+@json_option
+def command(run: str, by: str | None, as_json: bool) -> int:
+    """What the agent calls of RUN cost, or those of every run. A cost that nobody knows is shown as unknown."""
+    project = project_for(as_json)
+    found = costs(project, run, by or "")
+    follow = next_command(found, run)
+    code = 1 if found.unreadable else 0
+    if as_json:
+        print_json({"ok": not code, **found.to_data(), "next": follow, "exit": code})
+        return code
+    if found.rows:
+        for line in table(found):
+            click.echo(line)
+    elif not found.unreadable:
+        click.echo(f"No {'agent calls' if run or by else 'runs'} in {run or project.root}.")
+    for entry in found.unreadable:
+        click.echo(f"{entry.name}: unreadable, {entry.error.message}")
+    click.echo(f"Next: {follow}")
+    return code
+
+
+def next_command(found: Costs, run: str) -> str:
+    """What a person looks at next."""
+    if found.unreadable:
+        return found.unreadable[0].error.fix
+    if run:
+        return f"agentd status {run}" if found.by else f"agentd cost {run} --by step"
+    if not found.rows:
+        return FIRST
+    dearest = max(found.rows, key=lambda row: (row.cost or 0.0, row.calls))
+    return "agentd cost" if found.by else f"agentd cost {dearest.name} --by step"
+
+
+def table(found: Costs) -> list[str]:
+    """The rows under their titles, the figures aligned to the right."""
+    titles = (found.by or "run", "calls", "tokens in", "cached", "tokens out", "cost")
+    lines = [titles, *map(cells, found.rows)]
+    if len(found.rows) > 1:
+        lines.append(cells(found.total))
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return ["  ".join((line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:]))).rstrip() for line in lines]
+
+
+def cells(row: Row) -> tuple[str, ...]:
+    tokens = (f"{number:,}" if number is not None else "unknown" for number in (row.tokens_in, row.tokens_out))
+    tokens_in, tokens_out = tokens if row.calls else ("0", "0")
+    cached = "" if row.cached_in is None else f"{row.cached_in:,}"
+    return (CONTROL.sub("", row.name), str(row.calls), tokens_in, cached, tokens_out, cost(row))
+
+
+def cost(row: Row) -> str:
+    """A cost in dollars, with as many calls as nobody knows the cost of."""
+    if row.cost is None:
+        return "unknown"
+    return dollars(row.cost) + (f" + {row.unknown} unknown" if row.unknown else "")

@@ -1,0 +1,30 @@
+"""Questions for the person, as agents draft them before a proposal."""
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from agentd.app import writing
+from agentd.app.desk import Desk
+from agentd.mcp.tools.words import ChangeId, Line, Part, Text
+from agentd.model.change import Draft
+
+
+class Drafted(Part):
+    """One question."""
+
+    topic: Annotated[Line, StringConstraints(max_length=60), Field(description="A header, at best of 12 characters")]
+    question: Text
+    options: Annotated[
+        list[Annotated[Line, StringConstraints(max_length=200)]],
+        Field(min_length=2, max_length=4, description="Short answers to choose from, the recommended one first"),
+    ]
+    rationale: Text | None = None
+
+
+def draft_questions(
+    desk: Desk, change_id: ChangeId, questions: Annotated[list[Drafted], Field(min_length=3, max_length=5)]
+) -> writing.Written:
+    """Write questions.yaml: what to ask the person before the proposal is written. Replaces what is there."""
+    drafts = (Draft(one.topic, one.question, tuple(one.options), one.rationale or "") for one in questions)
+    return writing.write_questions(desk, tuple(drafts))

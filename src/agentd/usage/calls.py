@@ -1,0 +1,123 @@
+"""The calls of a run as its state file keeps them. An unknown figure stays unknown and is never counted as zero."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from agentd.model.usage import Usage
+
+DECIMALS = 6
+LARGEST = 10**15
+_IDENTITY = ("step", "call", "timestamp")
+
+
+@dataclass(frozen=True)
+class Call:
+    """One agent call that was made, `timestamp` being when it began: together with its name it tells one call from another.
+
+    `cost` is what it is taken to have cost, `usage.cost` what its agent said.
+    """
+
+    step: str
+    model: str
+    usage: Usage
+    cost: float | None
+    timestamp: str
+    call: str = ""
+    agent: str = ""
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What calls came to as far as it is known; `unknown` is how many of them have no known cost."""
+
+    cost: float
+    unknown: int
+    calls: int
+    tokens_in: int
+    tokens_out: int
+
+
+def to_data(call: Call) -> dict[str, Any]:
+    """The call as an entry of `llm_calls`."""
+    usage = call.usage
+    data: dict[str, Any] = {
+        "step": call.step,
+        "model": call.model,
+        "tokens_in": count(usage.tokens_in),
+        "tokens_out": count(usage.tokens_out),
+        "duration_ms": count(usage.duration_ms),
+        "cost": dollars_of(call.cost),
+        "timestamp": call.timestamp,
+    }
+    extra = {"cached_in": count(usage.cached_in), "cost_reported": dollars_of(usage.cost)}
+    data |= {key: value for key, value in extra.items() if value is not None}
+    return data | {key: text for key, text in (("agent", call.agent), ("call", call.call)) if text}
+
+
+def record(fields: Mapping[str, Any], call: Call) -> dict[str, Any]:
+    """The usage fields of a run with this call among them; a call that was recorded before takes its old place."""
+    before, new = _listed(fields), to_data(call)
+    again = [index for index, entry in enumerate(before) if call.call and _is_of(entry, call)]
+    kept = [new if index in again[:1] else entry for index, entry in enumerate(before) if index not in again[1:]]
+    entries = kept if again else [*before, new]
+    known = calls_in({"llm_calls": entries})
+    unknown = sum(dollars_of(entry.get("cost")) is None for entry in known)
+    found = {
+        "llm_calls": entries,
+        "total_cost": total(dollars_of(entry.get("cost")) for entry in known),
+        "total_tokens_in": total(count(entry.get("tokens_in")) for entry in known),
+        "total_tokens_out": total(count(entry.get("tokens_out")) for entry in known),
+    }
+    if unknown or "unknown_costs" in fields:
+        found["unknown_costs"] = unknown
+    return found
+
+
+def spent(fields: Mapping[str, Any]) -> Spent:
+    """What the calls of a run came to."""
+    known = calls_in(fields)
+    costs = [dollars_of(entry.get("cost")) for entry in known]
+    return Spent(
+        cost=total(costs) or 0.0,
+        unknown=costs.count(None),
+        calls=len(known),
+        tokens_in=int(total(count(entry.get("tokens_in")) for entry in known) or 0),
+        tokens_out=int(total(count(entry.get("tokens_out")) for entry in known) or 0),
+    )
+
+
+def calls_in(fields: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The recorded calls of a run; whatever else a person put among them is passed over."""
+    return [entry for entry in _listed(fields) if isinstance(entry, Mapping)]
+
+
+def total(figures: Iterable[float | None]) -> float | None:
+    """The sum of what is known; None if nothing is."""
+    known = [figure for figure in figures if figure is not None]
+    return round(sum(known), DECIMALS) if known else None
+
+
+def count(value: object) -> int | None:
+    """A number of tokens or milliseconds, if it is one."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < LARGEST:
+        return None
+    return int(value) if value == int(value) else None
+
+
+def dollars_of(value: object) -> float | None:
+    """A cost, if it is one."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < LARGEST:
+        return None
+    return round(float(value), DECIMALS)
+
+
+def _listed(fields: Mapping[str, Any]) -> list[Any]:
+    """What the file has under `llm_calls`; what is no list is kept as its first entry."""
+    found = fields.get("llm_calls")
+    return list(found) if isinstance(found, list | tuple) else [] if found is None else [found]
+
+
+def _is_of(entry: object, call: Call) -> bool:
+    known = [getattr(call, key) for key in _IDENTITY]
+    return isinstance(entry, Mapping) and [entry.get(key) for key in _IDENTITY] == known

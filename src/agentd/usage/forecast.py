@@ -1,0 +1,146 @@
+"""What planning a change will use and cost, told before its first call from what this project's calls were like."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import ceil
+
+from agentd.usage.ledger import Entry
+
+TYPICAL: Mapping[str, tuple[int, int]] = {  # tokens in and out of one call
+    "clarification": (5_000, 500),
+    "proposal-gen": (15_000, 1_000),
+    "proposal-review": (8_000, 667),
+    "spec-gen": (12_000, 1_000),
+    "spec-review": (8_000, 444),
+    "tasks-gen": (18_000, 1_500),
+    "tasks-review": (8_000, 500),
+    "challenge": (25_000, 2_000),
+    "reproposal": (20_000, 2_000),
+}
+REVIEWS = 1.5
+SPECS = 3
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """A whole first round of planning. `cost` is None if any kind of call has no price; `unpriced` names those kinds."""
+
+    tokens_in: int
+    tokens_out: int
+    cost: float | None
+    calls: int
+    basis: str
+    unpriced: tuple[str, ...] = ()
+
+
+@lru_cache(maxsize=4096)
+def kind(step: str) -> str:
+    """What kind of call a step name stands for: `spec-gen-auth` is a `spec-gen`; a name of another kind is its own."""
+    return next((known for known in TYPICAL if step == known or step.startswith(f"{known}-")), step)
+
+
+def forecast(entries: Iterable[Entry], specs: int | None, price: Callable[[str, int, int], float | None]) -> Forecast:
+    """The calls of a first round, each like the mean of its kind in the ledger, or a typical one where there is none."""
+    past = _gather(entries)
+    counts = _counts(past, specs)
+    each = {name: past.mean(name) for name in counts}
+    prices = {name: price(name, *each[name]) for name, calls in counts.items() if calls}
+    costs = [calls * found for name, calls in counts.items() if (found := prices.get(name)) is not None]
+    unpriced = tuple(name for name, found in prices.items() if found is None)
+    return Forecast(
+        tokens_in=sum(calls * each[name][0] for name, calls in counts.items()),
+        tokens_out=sum(calls * each[name][1] for name, calls in counts.items()),
+        cost=None if unpriced else sum(costs),
+        calls=counts.total(),
+        basis=_basis([past.known[name] for name in prices], bool(past.calls)),
+        unpriced=unpriced,
+    )
+
+
+def in_words(found: Forecast, models: Mapping[str, str] | None = None) -> str:
+    """The forecast as a line for a person; `models` gives the model of each kind of call, to name one without a price."""
+    why = ""
+    if found.unpriced:
+        names = dict.fromkeys((models or {}).get(name) or name for name in found.unpriced)
+        why = f"no price for {', '.join(names)}; "
+    cost = (
+        "cost unknown" if found.cost is None else f"${found.cost:,.2f}" if found.cost >= 0.005 else "less than a cent"
+    )
+    used = f"{_short(found.tokens_in)} tokens in, {_short(found.tokens_out)} out"
+    return f"Forecast: about {found.calls} calls, {used}, {cost} ({why}{found.basis})"
+
+
+@dataclass
+class _Past:
+    """What the ledger tells by kind of call. `steps` and `calls` count in runs that reached their challenge, if any did."""
+
+    known: Counter[str] = field(default_factory=Counter)
+    tokens_in: Counter[str] = field(default_factory=Counter)
+    tokens_out: Counter[str] = field(default_factory=Counter)
+    steps: Counter[str] = field(default_factory=Counter)
+    calls: Counter[str] = field(default_factory=Counter)
+    with_specs: int = 0
+
+    def mean(self, name: str) -> tuple[int, int]:
+        number = self.known[name]
+        return (
+            (round(self.tokens_in[name] / number), round(self.tokens_out[name] / number)) if number else TYPICAL[name]
+        )
+
+    def reviews(self, document: str) -> float:
+        """How many reviews a document of this kind has."""
+        documents, reviews = self.steps[f"{document}-gen"], self.calls[f"{document}-review"]
+        return reviews / documents if documents and (reviews or self.calls["challenge"]) else REVIEWS
+
+
+def _gather(entries: Iterable[Entry]) -> _Past:
+    past = _Past()
+    runs: dict[str, Counter[str]] = defaultdict(Counter)
+    for entry in entries:
+        runs[entry.run][entry.step] += 1
+        name = kind(entry.step)
+        if entry.tokens_in is not None and entry.tokens_out is not None:
+            past.known[name] += 1
+            past.tokens_in[name] += entry.tokens_in
+            past.tokens_out[name] += entry.tokens_out
+    whole = [steps for steps in runs.values() if "challenge" in steps]
+    for steps in whole or runs.values():
+        for step, calls in steps.items():
+            past.steps[kind(step)] += 1
+            past.calls[kind(step)] += calls
+        past.with_specs += any(kind(step) == "spec-gen" for step in steps)
+    return past
+
+
+def _counts(past: _Past, specs: int | None) -> Counter[str]:
+    """How many calls of each kind; reviews are rounded up over the documents of a kind: three specs at 1.5 make five."""
+    if specs is None:
+        specs = round(past.steps["spec-gen"] / past.with_specs) if past.with_specs else SPECS
+    return Counter(
+        {
+            "clarification": 1,
+            "proposal-gen": 1,
+            "proposal-review": ceil(past.reviews("proposal")),
+            "spec-gen": specs,
+            "spec-review": ceil(specs * past.reviews("spec")),
+            "tasks-gen": 1,
+            "tasks-review": ceil(past.reviews("tasks")),
+            "challenge": 1,
+        }
+    )
+
+
+def _basis(known: list[int], called: bool) -> str:
+    number = sum(known)
+    if not number:
+        return f"typical figures: this project has no {'such ' if called else ''}calls yet"
+    rest = "" if all(known) else ", typical figures for the rest"
+    return f"from {number} earlier {'call' if number == 1 else 'calls'} of this project{rest}"
+
+
+def _short(tokens: int) -> str:
+    if tokens < 1000:
+        return str(tokens)
+    return f"{tokens / 1000:.0f}k" if tokens < 999_500 else f"{tokens / 1_000_000:.1f}M"
