@@ -106,3 +106,58 @@ def test_an_import_upwards_or_sideways_is_found(path: str, source: str) -> None:
 )
 def test_an_import_downwards_or_within_a_room_is_fine(path: str, source: str) -> None:
     assert complaints(path, source) == []
+
+
+# An adapter turns values into values: whatever it may use is listed, and of what could do more, which part.
+ADAPTERS = ("claude", "codex", "gemini", "opencode", "copilot", "acp", "builtin", "command", "scripted")
+ADAPTED = {"agentd.errors", "agentd.model", *(f"agentd.agents.{name}" for name in (*ADAPTERS, "events", "protocol"))}
+HARMLESS = {"collections", "dataclasses", "hashlib", "json", "math", "re", "shlex", "typing", *ADAPTED}
+PARTS = {"os": {"path.join", "path.basename", "path.dirname", "path.normpath", "sep"}, "sys": {"executable"}}
+DOING = {"open", "input", "print", "exec", "eval", "compile", "breakpoint", "__import__"}
+
+
+def deeds(source: str) -> list[str]:
+    """What an adapter's source does besides turning values into values."""
+    tree = ast.parse(source)
+    found = []
+    for name in imported(tree, "agentd.agents"):
+        if name not in PARTS and not any(f"{name}.".startswith(f"{each}.") for each in HARMLESS):
+            found.append(f"imports {name}")
+    used: dict[str, set[str]] = {module: set() for module in PARTS}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            module, _, part = ast.unparse(node).partition(".")
+            used.get(module, set()).add(part)
+        elif isinstance(node, ast.Name) and node.id in DOING:
+            found.append(f"calls {node.id}")
+        elif isinstance(node, ast.alias) and node.name in PARTS and node.asname:
+            found.append(f"imports {node.name} as {node.asname}")
+    # `os.path` by itself is there as a part of `os.path.join`.
+    parts = {module: allowed | {part.partition(".")[0] for part in allowed} for module, allowed in PARTS.items()}
+    return [*found, *(f"uses {module}.{part}" for module, named in used.items() for part in named - parts[module])]
+
+
+@pytest.mark.parametrize("name", [*ADAPTERS, "events", "protocol"])
+def test_an_adapter_turns_values_into_values(name: str) -> None:
+    assert deeds((SRC / "agentd" / "agents" / f"{name}.py").read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import subprocess",
+        "import time",
+        "from pathlib import Path",
+        "from os import environ",
+        "import os as system",
+        "import os\nhome = os.environ",
+        "import os\nos.path.exists('x')",
+        "import sys\nsys.stdin",
+        "def read(lines):\n    return open('x')",
+        "from agentd.agents import player",
+        "from agentd.state import durable",
+        "from agentd import process",
+    ],
+)
+def test_an_adapter_that_does_something_is_found(source: str) -> None:
+    assert len(deeds(source)) == 1

@@ -3,7 +3,8 @@
 AgentdError                 1   expected trouble
 ├── NotFound                    a run, workflow or file that is not there
 │   ├── ChangeNotFound
-│   └── RunNotFound
+│   ├── RunNotFound
+│   └── UnknownAgent
 ├── MissingDescription          a new run without words to start from
 ├── ClarificationNeeded         a new change that nobody has explained enough
 ├── NotReady                    the command has no work in this phase
@@ -17,6 +18,7 @@ AgentdError                 1   expected trouble
 ├── BadAnswer                   an answer the decision does not offer
 ├── GateClosed                  a step whose needs are not met
 ├── AgentFailed                 an agent that did not do its work
+├── AgentUnavailable        4   an agent that cannot be called now: no quota
 ├── Refused                     a tool call that an agent may not make
 ├── DiskTrouble                 a full disk or a read-only folder
 └── UsageError              2   the words of the command are off
@@ -57,6 +59,14 @@ class ChangeNotFound(NotFound):
 
 class RunNotFound(NotFound):
     """There is no run of that name here."""
+
+
+class UnknownAgent(NotFound):
+    """There is no agent of that name."""
+
+    def __init__(self, agent: str, fix: str) -> None:
+        super().__init__(f"There is no agent called '{agent}'.", fix)
+        self.agent = agent
 
 
 class MissingDescription(AgentdError):
@@ -109,6 +119,12 @@ class GateClosed(AgentdError):
 
 class AgentFailed(AgentdError):
     """The agent did not do its work."""
+
+
+class AgentUnavailable(AgentdError):
+    """The agent cannot be called now."""
+
+    code = 4
 
 
 class Refused(AgentdError):

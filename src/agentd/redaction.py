@@ -2,6 +2,7 @@
 
 import json
 import re
+from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
@@ -44,6 +45,10 @@ _RULES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = tuple(
     )
 )
 
+_KEY_BEGIN, _KEY_END = (re.compile(_PEM % word) for word in ("BEGIN", "END"))
+_KEY_PART = re.compile(
+    r"[A-Za-z0-9+/=]{1,128}|[A-Z][A-Za-z-]{1,40}: .{0,200}|"
+)  # its lines, and the headers of an old one
 _KEY_LINE = re.compile(r"^[A-Za-z0-9+/=]{40,}$", re.MULTILINE)
 _SECRET_NAME = re.compile(
     r"(?i)(?:keys?|tokens?|secrets?|passw(?:or)?ds?|pass|passphrase|credentials?|auth|(?<![a-z])pat)(?![a-z])"
@@ -66,6 +71,22 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
         text = clean
 
 
+class Stream:
+    """Cleans line by line, and knows a private key whose lines come one by one."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        self.secrets = tuple(secrets)
+        self.in_key = False
+
+    def clean(self, line: str) -> str:
+        if self.in_key and not _KEY_PART.fullmatch(line.strip()):
+            self.in_key = False
+        if self.in_key:
+            return MARKER
+        self.in_key = bool(_KEY_BEGIN.search(line)) and not _KEY_END.search(line)
+        return redact(line, self.secrets)
+
+
 def secret_values(env: Mapping[str, str]) -> tuple[str, ...]:
     """The values of variables named like secrets, but for paths, numbers, addresses and plain words."""
     return tuple(dict.fromkeys(value.strip() for name, value in env.items() if _is_secret(name, value.strip())))
@@ -80,6 +101,8 @@ def _is_secret(name: str, value: str) -> bool:
 @lru_cache(maxsize=8)
 def _forms(secrets: tuple[str, ...]) -> tuple[str, ...]:
     """How each secret may be written: plain, in JSON, in JSON within JSON; and line by line if it is a long key."""
+    from urllib.parse import quote  # not cheap, and most texts are cleaned of nothing by name
+
     forms: set[str] = set()
     for secret in secrets:
         if len(secret) >= SHORTEST:
@@ -87,6 +110,8 @@ def _forms(secrets: tuple[str, ...]) -> tuple[str, ...]:
             for ascii_only in (True, False):
                 once = json.dumps(secret, ensure_ascii=ascii_only)[1:-1]
                 forms.update((once, json.dumps(once)[1:-1]))
+            forms.add(quote(secret, safe=""))
+            forms.add(b64encode(secret.encode(errors="replace")).decode().rstrip("="))
     return tuple(sorted(forms, key=lambda form: (-len(form), form)))
 
 

@@ -223,11 +223,11 @@ def test_a_failure_after_the_start_writes_nothing(stage: Stage) -> None:
 def test_a_lost_conversation_fails_only_where_one_was_to_go_on(stage: Stage) -> None:
     entry = {"documents": {"a.md": "x"}, "fail": "lost", "outcome": "approved"}
     reply, code, _ = stage.play(entry, stage.job(session="s-1"))
-    assert (reply.complete, reply.lost, code) == (False, True, 1)
+    assert (reply.complete, reply.failure, code) == (False, "lost", 1)
     assert "s-1 not found" in reply.error
     assert not (stage.folder / "a.md").exists()
     reply, code, _ = stage.play(entry)
-    assert (reply.complete, reply.lost, reply.outcome, code) == (True, False, "approved", 0)
+    assert (reply.complete, reply.failure, reply.outcome, code) == (True, "", "approved", 0)
     assert (stage.folder / "a.md").exists()
 
 
@@ -409,7 +409,10 @@ def test_a_missing_script_file_is_named(stage: Stage) -> None:
         ("propose: {documents: {a.md: 1}}\n", "`documents` must be a mapping from path to text (quote it)."),
         ("propose: {replace: {a: [x, y]}}\n", "`replace` must be a mapping from path to a list, each [old, new]."),
         ("propose: {replace: {a: [['', y]]}}\n", "`replace` must be"),
-        ("propose: {fail: sometimes}\n", "`fail` must be one of error, exit, garbage, no-result, empty, crash, lost."),
+        (
+            "propose: {fail: sometimes}\n",
+            "`fail` must be one of error, exit, garbage, no-result, empty, crash, quota, auth, transient, refused, unreadable, lost.",
+        ),
         ("propose: {fail: [error]}\n", "`fail` must be one of"),
         ("propose: {hang: -1}\n", "`hang` must be true or a number of seconds."),
         ("propose: {hang: .inf}\n", "`hang` must be"),

@@ -75,7 +75,7 @@ def test_the_agent_of_another_package_is_found(tmp_path: Path, points: str) -> N
     code = ADAPTER + "from agentd.agents.table import Adapter\nADAPTER = Adapter('mine', command, read)\n"
     install(tmp_path, "agentd_mine", points, code)
     assert ask(tmp_path, "mine") == "mine echo hi x"
-    assert "mine, scripted" in ask(tmp_path, "other")
+    assert "mine, opencode, scripted" in ask(tmp_path, "other")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from tests.sandbox import Sandbox
 
 CALLS = """\
 llm_calls:
-  - {step: proposal-gen, model: flash, tokens_in: 15234, tokens_out: 892, duration_ms: 4521, cost: 0.0019, cached_in: 1200}
+  - {step: proposal-gen, model: flash, tokens_in: 15234, tokens_out: 892, duration_ms: 4521, cost: 0.0019, cached_in: 1200, bytes_in: 5120, bytes_out: 40}
   - {step: proposal-review, model: flash, tokens_in: 8234, tokens_out: 234, duration_ms: 1821, cost: 0.1181}
   - {step: challenge, model: gpt-x, tokens_in: null, tokens_out: null, duration_ms: 3, cost: null}
 """
@@ -33,11 +33,11 @@ def test_the_steps_of_a_run_are_a_table_with_a_total(tree: Tree) -> None:
     shown = Sandbox(tree.root).run("cost", "add-oauth", "--by", "step")
     assert (shown.code, shown.err) == (0, "")
     assert shown.out.splitlines() == [
-        "step             calls  tokens in  cached  tokens out                 cost",
-        "proposal-gen         1     15,234   1,200         892              $0.0019",
-        "proposal-review      1      8,234                 234              $0.1181",
-        "challenge            1    unknown             unknown              unknown",
-        "total                3     23,468   1,200       1,126  $0.1200 + 1 unknown",
+        "step             calls  bytes in  tokens in  cached  tokens out  bytes out                 cost",
+        "proposal-gen         1     5,120     15,234   1,200         892         40              $0.0019",
+        "proposal-review      1                8,234                 234                         $0.1181",
+        "challenge            1              unknown             unknown                         unknown",
+        "total                3     5,120     23,468   1,200       1,126         40  $0.1200 + 1 unknown",
         "Next: agentd status add-oauth",
     ]
 
@@ -73,6 +73,8 @@ def test_json_is_one_document_with_figures_as_numbers(tree: Tree) -> None:
                 "tokens_in": 23468,
                 "cached_in": 1200,
                 "tokens_out": 1126,
+                "bytes_in": 5120,
+                "bytes_out": 40,
                 "cost": 0.12,
                 "unknown": 1,
             }
@@ -82,6 +84,8 @@ def test_json_is_one_document_with_figures_as_numbers(tree: Tree) -> None:
             "tokens_in": 23468,
             "cached_in": 1200,
             "tokens_out": 1126,
+            "bytes_in": 5120,
+            "bytes_out": 40,
             "cost": 0.12,
             "unknown": 1,
         },

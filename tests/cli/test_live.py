@@ -206,6 +206,7 @@ def test_a_question_has_the_terminal_to_itself_while_calls_go_on(feeder: Feeder)
         assert "planner" not in screen
         assert "meanwhile" not in screen
         (feeder.folder / "answered").touch()
+        person.wait_for("told meanwhile")
         first, second, third = person.wait_for("planner").splitlines()
         assert (first, second) == ("QUESTION answered", "told meanwhile")
         assert "propose  planner" in third

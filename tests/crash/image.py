@@ -17,7 +17,7 @@ from tests.sandbox import Sandbox
 
 TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d\.\d+Z)?")
 SAVES = re.compile(r"(?m)^  saves: \d+$")
-SECONDS = re.compile(r'"seconds": [0-9.]+|in [0-9.]+s|duration_ms: \d+')
+SECONDS = re.compile(r'"seconds": [0-9.]+|in [0-9.]+s|duration_ms: \d+|"?bytes_in"?: \d+|"mark": "[0-9a-f]*"')
 ATTEMPT = re.compile(r"(calls/.+)\.\d+\.jsonl")
 CALLED = re.compile(r'(?m)^( +call: .+|<review .+call=".+)\.\d+(">)?$')
 PROPOSAL = re.compile(r"(?m)^  proposal.md:\n    hash: .+$")  # of all its bytes: the attempt is one of them

@@ -31,7 +31,7 @@ def sandbox(tmp_path: Path) -> Sandbox:
     made.script(
         propose={
             "tools": [
-                {"create_clarifications": mine(samples.CLARIFICATIONS)},
+                {"create_clarifications": mine(samples.CLARIFICATIONS), "expect_error": True},
                 {"create_proposal": mine(samples.PROPOSAL)},
                 {"append_review": mine(samples.APPEND), "expect_error": True},
             ]
@@ -86,8 +86,8 @@ def test_agents_plan_and_review_a_change_through_their_tools(sandbox: Sandbox) -
     ]
     assert "**Verdict**: APPROVED" in (sandbox.folder() / "CHALLENGE.md").read_text(encoding="utf-8")
     lines = (sandbox.folder() / "calls" / "propose-1.1.jsonl").read_text(encoding="utf-8").splitlines()
-    told = [(event["tool"], event["status"]) for event in map(json.loads, lines) if event["type"] == "tool"]
-    assert told == [("create_clarifications", "success"), ("create_proposal", "success"), ("append_review", "error")]
+    told = [(event["tool"], event["status"]) for event in map(json.loads, lines) if event.get("type") == "tool"]
+    assert told == [("create_clarifications", "error"), ("create_proposal", "success"), ("append_review", "error")]
     done = sandbox.run("impl", CHANGE)
     assert done.code == 0, done.out + done.err
     assert sandbox.state()["phase"] == "complete"

@@ -1,12 +1,14 @@
 """What the server says on the wire: to old and new clients, to nonsense, and to what needs no answer."""
 
 import json
+import sys
 from typing import Any
 
 import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
+from agentd.agents.toolcalls import opened
 from agentd.app.desk import TOOLS
 from tests.mcp import samples
 from tests.mcp.bench import Bench, said
@@ -144,3 +146,9 @@ def test_every_schema_is_closed_and_carries_no_titles(bench: Bench) -> None:
             assert '"title": "' not in json.dumps(schema), tool["name"]
             assert tool["description"]
             assert tool["outputSchema"]["type"] == "object"
+
+
+def test_an_agent_that_no_run_has_called_finds_a_server_without_tools() -> None:
+    words = ["env", "AGENTD_DESK=$AGENTD_DESK", "AGENTD_CALL=$AGENTD_CALL", sys.executable, "-P", "-m", "agentd", "mcp"]
+    with opened(words) as tools:
+        assert tools.request("tools/list", {})["result"]["tools"] == []

@@ -307,7 +307,7 @@ def test_a_planner_has_no_tool_for_reviews(sandbox: Sandbox) -> None:
     sandbox.script(propose={**SCRIPT["propose"], "tools": asks}, challenge={"outcome": "approved"})
     refused(sandbox.plan(), sandbox, "there is no verdict")
     lines = (sandbox.folder() / "calls" / "propose-1.1.jsonl").read_text(encoding="utf-8").splitlines()
-    (said,) = [event["text"] for event in map(json.loads, lines) if event["type"] == "tool"]
+    (said,) = [event["text"] for event in map(json.loads, lines) if event.get("type") == "tool"]
     assert "append_review is not a tool of step propose" in said
     assert not reviews(sandbox)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agentd import yamltext
 from agentd.model.usage import Usage
-from agentd.usage.calls import Call, Spent, record, spent, to_data
+from agentd.usage.calls import Call, Spent, record, since, spent, to_data
 
 COUNT = st.none() | st.integers(0, 10**9)
 COST = st.none() | st.floats(0, 10_000)
@@ -154,3 +154,22 @@ def test_the_file_gives_back_what_was_recorded(made: list[Call]) -> None:
     for call in made:
         fields |= record(fields, call)
     assert yamltext.parse(yamltext.dump(fields), "STATE.yaml").data == fields
+
+
+def test_a_conversation_counted_as_a_whole_is_taken_apart_by_agent_and_session() -> None:
+    def used(tokens: int, session: str, agent: str = "codex", name: str = "") -> dict[str, object]:
+        return {
+            "agent": agent,
+            "session": session,
+            "call": name,
+            "timestamp": "t",
+            "tokens_in": tokens,
+            "tokens_out": 1,
+        }
+
+    fields = {
+        "llm_calls": [used(100, "a"), used(50, "a"), used(900, "b"), used(700, "a", "claude"), used(30, "a", name="me")]
+    }
+    rest = since(fields, "codex", "a", ("me", "t"), Usage(180, 3, cached_in=None))
+    assert (rest.tokens_in, rest.tokens_out, rest.cached_in) == (30, 1, None)
+    assert since(fields, "codex", "a", ("me", "t"), Usage(10, 0)).tokens_in == 0

@@ -84,6 +84,8 @@ def test_one_run_and_its_steps(tree: Tree) -> None:
         "tokens_in": None,
         "cached_in": None,
         "tokens_out": None,
+        "bytes_in": None,
+        "bytes_out": None,
         "cost": None,
         "unknown": 2,
     }

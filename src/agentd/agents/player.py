@@ -12,9 +12,12 @@ from collections.abc import Callable, Mapping
 from typing import NoReturn
 
 from agentd.agents.edits import add_line, apply, inside, read
-from agentd.agents.script import Entry, Trouble, choose, fill, load
+from agentd.agents.lines import emit, put
+from agentd.agents.script import CLASSES, Entry, Trouble, choose, fill, load
 
 PATIENCE = 30.0
+TROUBLE = ("fail", "hang", "ignore_term", "spawn")
+TOLD = ("outcome", "usage", "session", "refused", "retry_after", "cumulative")
 GARBAGE = b'\x00\xff\xfe not an event\n[1, 2]\n{"type": "result", "status": "succ\n'
 
 
@@ -25,7 +28,7 @@ def main(env: Mapping[str, str]) -> int:
         sys.stdin.buffer.read()
         return play(find_entry(env), env)
     except (Trouble, OSError, ValueError) as trouble:
-        emit(type="result", status="error", error=str(trouble))
+        emit(type="result", status="error", error=str(trouble), failure="failed")
         return 1
 
 
@@ -40,9 +43,12 @@ def find_entry(env: Mapping[str, str]) -> Entry:
 def play(entry: Entry, env: Mapping[str, str]) -> int:
     """Start, then the writes and the trouble in the order the entry asks for, then the result."""
     folder = env["AGENTD_FOLDER"]
+    if "times" in entry and int(env.get("AGENTD_CALL", "").rpartition(".")[2] or 1) > entry["times"]:
+        entry = {key: value for key, value in entry.items() if key not in TROUBLE}
     if entry.get("fail") == "lost":
         if env["AGENTD_SESSION"]:
-            emit(type="result", status="error", error=f"Session {env['AGENTD_SESSION']} not found", lost=True)
+            lost = f"Session {env['AGENTD_SESSION']} not found"
+            emit(type="result", status="error", error=lost, failure="lost")
             return 1
         entry = {key: value for key, value in entry.items() if key != "fail"}
     tell = silent if entry.get("fail") == "empty" else emit
@@ -146,30 +152,22 @@ def fail(entry: Entry, tell: Callable[..., None]) -> NoReturn:
     kind = entry["fail"]
     if kind == "crash":
         os.kill(os.getpid(), signal.SIGKILL)
-    if kind == "error":
-        finish(entry, status="error", error=entry.get("say", "The script says: fail."))
+    if kind == "error" or kind in CLASSES:
+        word = kind if kind in CLASSES else "failed"
+        finish(entry, status="error", error=entry.get("say", "The script says: fail."), failure=word)
     if kind == "garbage":
         put(GARBAGE)
     if kind == "no-result":
         tell(type="text", text=entry.get("say", "done"))
-    raise SystemExit(entry.get("code", 1 if kind in ("error", "exit") else 0))
+    raise SystemExit(entry.get("code", 1 if kind in ("error", "exit", *CLASSES) else 0))
 
 
 def finish(entry: Entry, **event: str) -> None:
-    emit(type="result", **event, **{key: entry.get(key) for key in ("outcome", "usage", "session")})
-
-
-def emit(**event: object) -> None:
-    put(json.dumps(event).encode() + b"\n")
+    emit(type="result", **event, **{key: entry.get(key) for key in TOLD})
 
 
 def silent(**event: object) -> None:
     pass
-
-
-def put(line: bytes) -> None:
-    sys.stdout.buffer.write(line)
-    sys.stdout.buffer.flush()
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ Entry = Mapping[str, Any]
 Script = Mapping[str, list[Entry]]
 Kind = tuple[Callable[[Any], bool], str]  # does a value fit, and what to call it when it does not
 
+# The failures that a script may name by their class.
+CLASSES = ("quota", "auth", "transient", "refused", "unreadable", "lost")
 WORDS = ("tag:yaml.org,2002:str", "tag:yaml.org,2002:merge")
 Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -84,8 +86,12 @@ KEYS: Mapping[str, Kind] = {
     "spawn": _one_of("child", "setsid"),
     "hang": (lambda value: FLAG[0](value) or (_is_number(value) and value < 1e6), "true or a number of seconds"),
     "ignore_term": FLAG,
-    "fail": _one_of("error", "exit", "garbage", "no-result", "empty", "crash", "lost"),
+    "fail": _one_of("error", "exit", "garbage", "no-result", "empty", "crash", *CLASSES),
     "code": (lambda value: type(value) is int and 0 <= value <= 255, "an exit code from 0 to 255"),
+    "times": (lambda value: type(value) is int and value > 0, "how many attempts of a call fail, from 1"),
+    "retry_after": (_is_number, "a number of seconds"),
+    "refused": _list_of(TEXT),
+    "cumulative": FLAG,
     "after": _one_of("start", "writes"),
 }
 

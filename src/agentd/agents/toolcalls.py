@@ -44,7 +44,10 @@ class Tools:
         self.number += 1
         self.send({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params})
         for line in self.came:
-            answer = json.loads(line)
+            try:
+                answer = json.loads(line)
+            except ValueError:
+                continue
             if isinstance(answer, dict) and answer.get("id") == self.number and "method" not in answer:
                 return answer
         raise Trouble(f"The MCP server ended without an answer to {method}.")

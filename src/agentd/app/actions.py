@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentd import yamltext
-from agentd.app import base, branching, challenging, checking, clarifying, specifying
+from agentd.app import base, branching, challenging, checking, clarifying, sandboxing, specifying
 from agentd.documents import proposal, spec
 from agentd.documents import tasks as tasks_document
 from agentd.engine.waves import Item
@@ -43,6 +43,7 @@ def run_project_tests(work: "Work") -> Outcome:
         work.project.now(),
         float(config.get("evidence", "timeout_secs")),
         work.project.interrupted,
+        sandboxing.around_tests(work.project, work.cwd),
     )
     secrets = secret_values(work.secrets())
     clean = tuple(redact(line, secrets) for line in evidence.output)
@@ -169,7 +170,7 @@ def unreviewed(writers: Sequence[str], review: str) -> Callable[["Work"], str]:
     """The check that holds when an agent wrote a document and its author has not looked at it since."""
 
     def check(work: "Work") -> str:
-        from agentd.app.calling import last_called
+        from agentd.app.transcripts import last_called
 
         if not int(work.project.config.get("workflow", "self_review_iterations")):
             return "self_review_iterations is 0"

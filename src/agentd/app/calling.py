@@ -1,42 +1,40 @@
-"""One call of one agent: a prompt in, a transcript on disk, an outcome out. The transcript decides, also after a kill."""
+"""An agent at work on a step: called, called again where that can help, replaced where it cannot go on, and judged."""
 
-import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
-from agentd import process
-from agentd.agents import table
-from agentd.app import advice, challenging, context, guarding, spending
-from agentd.app.jobs import CALL, is_self_review, make_job, model_of
+from agentd.app import advice, challenging, choosing, context, guarding, spending, transcripts, trying
+from agentd.app.choosing import Player
+from agentd.app.conversing import Ended, converse
+from agentd.app.jobs import is_self_review, make_job
+from agentd.app.transcripts import CALL, Told
 from agentd.documents.reply import Stated, find_outcome, judge, self_review
-from agentd.errors import Interrupted, NotFound
+from agentd.engine.advance import begin, lay_down
+from agentd.errors import AgentUnavailable, Interrupted
 from agentd.model.change import Review
-from agentd.model.job import Job, Reply
-from agentd.model.moment import Moment
+from agentd.model.job import Failure, Reply
 from agentd.model.run import Outcome, Run
 from agentd.model.workflow import RESERVED, Step
 from agentd.redaction import redact, secret_values
-from agentd.state import durable
 
 if TYPE_CHECKING:
     from agentd.app.work import Work
 
 
-def find_agent(work: "Work", step: Step) -> table.Adapter:
-    """The agent that plays the step's role, looked for before anything is begun."""
-    name = work.project.config.agent_of(step.what)
-    try:
-        return table.find(name)
-    except NotFound as error:
-        config = work.project.relative(work.project.root / "agentd" / "config.toml")
-        raise NotFound(
-            f"There is no agent '{name}' to play the {step.what}.",
-            f"printf '[roles]\n{step.what} = \"scripted\"\n' >> {config}   # {error.fix}",
-        ) from None
+CLOCKS = ("timeout", "silence")
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What one call came to: an outcome, and the class of its failure if it failed through its agent."""
+
+    outcome: Outcome
+    failure: Failure | None = None
+    reply: Reply = field(default_factory=Reply)
+    resumed: bool = False
 
 
 def next_call(work: "Work", run: Run, step: Step) -> str:
@@ -46,25 +44,7 @@ def next_call(work: "Work", run: Run, step: Step) -> str:
     before = CALL.fullmatch(run.intent.call) if run.intent else None
     if before and before["step"] == step.name:
         return f"{step.name}-{before['visit']}.{int(before['attempt']) + 1}"
-    return f"{step.name}-{visits(work, step.name) + 1}.1"
-
-
-def visits(work: "Work", step: str) -> int:
-    """How often a step was called."""
-    return max((int(found["visit"]) for found, _ in _transcripts(work, step)), default=0)
-
-
-def last_called(work: "Work", step: str) -> float:
-    """When an agent last said something at a step; 0 if it never did."""
-    return max((path.stat().st_mtime for _, path in _transcripts(work, step)), default=0.0)
-
-
-def _transcripts(work: "Work", step: str) -> Iterator[tuple[re.Match[str], Path]]:
-    folder = work.store.folder / "calls"
-    for path in folder.glob("*.jsonl") if folder.is_dir() else ():
-        found = CALL.fullmatch(path.stem)
-        if found and found["step"] == step:
-            yield found, path
+    return f"{step.name}-{transcripts.visits(work, step.name) + 1}.1"
 
 
 def keep_what_is_seen(work: "Work", step: Step) -> None:
@@ -73,54 +53,105 @@ def keep_what_is_seen(work: "Work", step: Step) -> None:
         challenging.snapshot(work)
 
 
-def transcript(work: "Work", call: str) -> Path:
-    return work.store.folder / "calls" / f"{call}.jsonl"
-
-
-@contextmanager
-def written(path: Path) -> Iterator[TextIO]:
-    """A transcript as it is written; a disk that does not take it is told in words."""
-    try:
-        with path.open("w", encoding="utf-8", buffering=1) as log:
-            yield log
-    except OSError as error:
-        raise durable.trouble(path, error) from error
-
-
 def call_agent(work: "Work", run: Run, step: Step) -> Outcome:
-    """Run the agent that plays the step's role and judge what it did; what was not its to change is put back."""
+    """Have the step's role played until it is done, or until nothing more can be tried."""
     before = guarding.reviews(work)
-    outcome = _call(work, run, step, before)
-    if outcome.word == "failed" and step.what == "challenger":
-        guarding.put_reviews_back(work, before)
-    return outcome
+    waiting = choosing.line_up(work.project, step.what)
+    player, tries, afresh = waiting.pop(0), 0, False
+    while True:
+        tries += 1
+        tried = _call(work, run, step, player, before, afresh)
+        if tried.outcome.word == "failed" and step.what == "challenger":
+            guarding.put_reviews_back(work, before)
+        if tried.failure is None:
+            return tried.outcome
+        retries = int(work.project.config.get("workflow", "script_retries"))
+        asked = tried.reply.retry_after
+        move = trying.next_move(tried.failure, tries, retries, bool(waiting), tried.resumed, asked)
+        if move == "stop":
+            return tried.outcome
+        if move == "pause":
+            work.save(lay_down(run), "pause", step=step.name, why="waiting", note=tried.outcome.note)
+            raise advice.out_of_service(
+                player.agent, player.adapter.login, tried.failure, tried.outcome.note, _again(work)
+            )
+        if move == "again":
+            _wait(work, player, tried, tries, retries)
+        elif move == "other":
+            player, tries = waiting.pop(0), 0
+            work.say(f"⚠ {tried.outcome.note}: {player.agent} plays the {step.what} instead")
+        else:
+            afresh, tries = True, 0
+        run = begin(run, work.intent(run, step))
+        work.save(run, "retry", step=step.name, why=tried.failure, note=tried.outcome.note)
 
 
-def _call(work: "Work", run: Run, step: Step, before: Sequence[Review]) -> Outcome:
+def _again(work: "Work") -> str:
+    name = work.top.state.run.name
+    return next(
+        (
+            f"agentd {word} {name}"
+            for word, phases in work.top.workflow.commands.items()
+            if work.top.state.run.phase in phases
+        ),
+        f"agentd resume {work.top.workflow.name}/{name}",
+    )
+
+
+def _wait(work: "Work", player: Player, tried: Tried, tries: int, retries: int) -> None:
+    """Give a service time; a signal or a request to stop ends the wait, and the next command tries again."""
+    first = float(work.project.config.get("workflow", "retry_delay_secs"))
+    seconds = trying.delay(tries, first, tried.reply.retry_after)
+    work.say(f"⚠ {tried.outcome.note}: trying {player.agent} again in {seconds:g} s ({tries} of {retries})")
+    until = time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0:
+        if work.project.interrupted.wait(min(left, 0.2)):
+            raise Interrupted(15)
+        if work.stopping():
+            raise AgentUnavailable(f"Stopped before {player.agent} was tried again.", _again(work))
+
+
+def _call(work: "Work", run: Run, step: Step, player: Player, before: Sequence[Review], afresh: bool) -> Tried:
+    """One call of one agent, judged; what was not its to change is put back."""
     assert run.intent is not None
-    agent = work.project.config.agent_of(step.what)
     env, context_file = _prepare(work, step)
-    job = make_job(work, run, step, agent, env, context_file)
-    done, reply = _converse(work, run, step, agent, job)
-    if reply.lost and job.session:
-        for line in advice.lost_conversation(job.session):
-            work.say(line)
-        at = transcript(work, run.intent.call)
-        at.rename(at.with_suffix(".lost.jsonl"))
-        done, reply = _converse(work, run, step, agent, replace(job, session=""))
+    job = make_job(work, run, step, player.agent, env, context_file)
+    if afresh:
+        job = replace(job, session="")
+    ended, told = converse(work, run, step, player, job)
     guarding.put_reviews_back(work, before, run.intent.call if "append_review" in step.tools else "")
     forged = guarding.put_state_back(work)
+    reply, resumed = told.reply, bool(job.session)
     if forged:
-        return Outcome("failed", forged)
-    if done.ended != "exit":
-        clock = f"{done.ended}_secs"
-        why = f"by [calls] {clock} = {work.project.config.get('calls', clock)}"
-        return Outcome("failed", f"{agent} was ended after {done.seconds:.0f} s {why}")
+        return Tried(Outcome("failed", forged))
+    if ended.how != "exit":
+        return Tried(
+            Outcome("failed", _overdue(work, player.agent, ended)), "hang" if ended.how in CLOCKS else "failed"
+        )
     if not reply.complete:
-        secrets = secret_values(work.secrets())
-        said = " ".join(filter(None, (reply.error, redact(" ".join(done.errors[-3:]), secrets))))
-        return Outcome("failed", f"{agent} (exit {done.code}): {said or 'no result'}")
-    return _conclude(work, run, step, reply)
+        failure: Failure = reply.failure or "unreadable"
+        if failure == "lost" and resumed:
+            for line in advice.lost_conversation(job.session):
+                work.say(line)
+        return Tried(Outcome("failed", _complaint(work, player.agent, ended, reply)), failure, reply, resumed)
+    outcome = _conclude(work, run, step, told)
+    if outcome.word == "failed" and reply.refused:
+        tools = ", ".join(dict.fromkeys(reply.refused))
+        return Tried(replace(outcome, note=f"{outcome.note} ({player.agent} was refused: {tools})"), "refused", reply)
+    return Tried(outcome)
+
+
+def _overdue(work: "Work", agent: str, ended: Ended) -> str:
+    key = f"{ended.how}_secs" if ended.how in CLOCKS else ended.how
+    return f"{agent} was ended after {ended.seconds:.0f} s by [calls] {key} = {work.project.config.get('calls', key)}"
+
+
+def _complaint(work: "Work", agent: str, ended: Ended, reply: Reply) -> str:
+    """What an agent that did not finish said; where that is no answer, also the last of what its program complained of."""
+    last = " ".join(ended.errors[-3:]) if reply.failure in ("", "unreadable", "failed") else ""
+    told = (reply.error, "" if last in reply.error else last)
+    said = redact(" ".join(filter(None, told)), secret_values(work.secrets()))
+    return f"{agent} (exit {ended.code}): {said or 'no result'}"
 
 
 def _prepare(work: "Work", step: Step) -> tuple[dict[str, str], str]:
@@ -133,72 +164,24 @@ def _prepare(work: "Work", step: Step) -> tuple[dict[str, str], str]:
     return env, path
 
 
-def _converse(work: "Work", run: Run, step: Step, agent: str, job: Job) -> tuple[process.Finished, Reply]:
-    """Run the agent's program to its end, keep what it printed and what it used, and read it."""
-    assert run.intent is not None
-    config, call = work.project.config, run.intent.call
-    command = find_agent(work, step).command(job)
-    path = transcript(work, call)
-    durable.make_folder(path.parent)
-    secrets = secret_values({**work.secrets(), **command.env})
-    moment = Moment("begin", _full_name(work, call), _full_name(work, step.name), step.what, agent, job.model)
-    work.project.watch(moment)
-    made = None
-    try:
-        with written(path) as log:
-
-            def keep(line: str) -> None:
-                clean = redact(line, secrets)
-                log.write(clean + "\n")
-                work.project.watch(replace(moment, kind="line", line=clean))
-
-            done = process.run(
-                command.argv,
-                cwd=work.cwd,
-                env={**job.env, **command.env, **work.environment()},
-                stdin=command.stdin,
-                timeout=float(config.get("calls", "timeout_secs")),
-                silence=float(config.get("calls", "silence_secs")),
-                grace=float(config.get("calls", "grace_secs")),
-                on_line=keep,
-                stop=work.project.interrupted,
-            )
-        if done.ended == "stopped":
-            raise Interrupted(15)
-        reply = read_transcript(work, step, call)
-        made = spending.record(work, run, step, agent, model_of(work, agent), reply, round(done.seconds * 1000))
-    finally:
-        used = (made.usage.tokens_in, made.usage.tokens_out) if made else (None, None)
-        known = [tokens for tokens in used if tokens is not None]
-        ended = replace(moment, kind="end", tokens=sum(known) if known else None, cost=made.cost if made else None)
-        work.project.watch(ended)
-    return done, reply
-
-
 def finished_before(work: "Work", run: Run, step: Step) -> Outcome | None:
     """The outcome of an attempt whose agent had finished when agentd was killed; what it used is kept either way."""
     assert run.intent is not None
-    path = transcript(work, run.intent.call)
+    path = transcripts.path_of(work, run.intent.call)
     if not path.is_file() or not path.stat().st_size:
         return None
-    reply = read_transcript(work, step, run.intent.call)
-    agent = work.project.config.agent_of(step.what)
+    told = transcripts.read(work, run.intent.call, step.what)
     took = path.stat().st_mtime - _begun(work, run)
-    spending.record(work, run, step, agent, model_of(work, agent), reply, max(0, round(took * 1000)))
-    if not reply.complete:
+    spending.record(work, run, step, told, max(0, round(took * 1000)))
+    if not told.reply.complete:
         return None
-    outcome = _conclude(work, run, step, reply)
+    outcome = _conclude(work, run, step, told)
     return None if outcome.word == "failed" else outcome
 
 
-def read_transcript(work: "Work", step: Step, call: str) -> Reply:
-    adapter = find_agent(work, step)
-    with transcript(work, call).open(encoding="utf-8", errors="replace") as lines:
-        return adapter.read(line.rstrip("\n") for line in lines)
-
-
-def _conclude(work: "Work", run: Run, step: Step, reply: Reply) -> Outcome:
+def _conclude(work: "Work", run: Run, step: Step, told: Told) -> Outcome:
     """What a complete reply amounts to; the conversation of one that did its work is kept for later."""
+    reply = told.reply
     if work.is_change and step.what == "challenger":
         outcome = challenging.judge_challenge(work, run, reply)
     else:
@@ -240,7 +223,3 @@ def _begun(work: "Work", run: Run) -> float:
 
 def _first_line(text: str) -> str:
     return text.strip().splitlines()[0][:200] if text.strip() else ""
-
-
-def _full_name(work: "Work", name: str) -> str:
-    return " ".join((name, *work.items_above()))

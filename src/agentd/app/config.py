@@ -37,6 +37,14 @@ class Config:
         roles = self.sections["roles"]
         return str(roles.get(role) or roles["implementer"])
 
+    def adapter_of(self, agent: str) -> str:
+        """Which adapter drives an agent: the one its section names, else the one of its own name."""
+        return str(self.sections.get(agent, {}).get("adapter") or agent)
+
+    def fallback_of(self, agent: str) -> str:
+        """Which agent stands in for another one that cannot go on; nothing if none does."""
+        return str(self.sections["fallback"].get(agent, ""))
+
     def models(self, agent: str) -> tuple[AgentModel, ...]:
         """The models of an agent; none if it has no section."""
         return tuple(self.sections.get(agent, {}).get("models", ()))
@@ -63,8 +71,8 @@ def read_config(root: Path, env: Mapping[str, str] | None = None) -> Config:
     """The merged configuration of a project."""
     paths = (personal_file(os.environ if env is None else env), root / "agentd" / "config.toml")
     files = [(path, _read(path)) for path in paths if path is not None and path.is_file()]
-    roles = [data["roles"] for _, data in files if isinstance(data.get("roles"), dict)]
-    others = {name: dict(AGENT) for names in roles for name in names.values() if isinstance(name, str)}
+    named = [data[key] for _, data in files for key in ("roles", "fallback") if isinstance(data.get(key), dict)]
+    others = {name: dict(AGENT) for names in named for name in names.values() if isinstance(name, str)}
     sections = {**others, **{name: dict(keys) for name, keys in DEFAULTS.items()}}
     warnings: list[str] = []
     for path, data in files:
@@ -123,7 +131,7 @@ def _set(section: dict[str, Any], name: str, key: str, value: Any, path: Path, w
     if key == "models":
         section[key] = _models(name, value, path, warnings)
         return
-    kind: type = int if name == "limits" else str if name == "roles" else type(section[key])
+    kind: type = int if name == "limits" else str if name in OPEN else type(section[key])
     section[key] = _value(f"{name}.{key}", value, kind, path, CHOICES.get(f"{name}.{key}", ()))
     if name == "validation" and key.endswith("_pattern"):
         try:

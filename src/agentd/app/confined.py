@@ -6,6 +6,7 @@ import stat
 from pathlib import Path
 
 from agentd.errors import NotFound, Refused
+from agentd.redaction import redact, secret_values
 from agentd.state import durable
 
 LARGEST = 1024 * 1024
@@ -66,3 +67,8 @@ def read_text(path: Path, shown: str) -> str:
         raise Refused(f"{shown} is not UTF-8 text.", "read a text file") from None
     finally:
         os.close(fd)
+
+
+def holds_secret(text: str) -> bool:
+    """Whether a text holds a key, a token or a password: what looks like one, or the value of a variable named so."""
+    return redact(text, secret_values(os.environ)) != text

@@ -26,6 +26,8 @@ class Row:
     tokens_in: int | None
     cached_in: int | None
     tokens_out: int | None
+    bytes_in: int | None
+    bytes_out: int | None
     cost: float | None
     unknown: int
 
@@ -111,6 +113,8 @@ def _row(name: str, entries: list[Mapping[str, Any]]) -> Row:
         tokens_in=tokens("tokens_in"),
         cached_in=tokens("cached_in"),
         tokens_out=tokens("tokens_out"),
+        bytes_in=tokens("bytes_in"),
+        bytes_out=tokens("bytes_out"),
         cost=total(known) if known else 0.0,
         unknown=known.count(None),
     )

@@ -5,7 +5,17 @@ from typing import Any
 from agentd.model.models import AgentModel
 from agentd.model.rules import Rules
 
-AGENT: dict[str, Any] = {"command": "", "default": "", "models": ()}
+# An agent's section: `adapter` names the built-in one it is driven as, where that is not its own name.
+AGENT: dict[str, Any] = {
+    "adapter": "",
+    "command": "",
+    "args": (),
+    "default": "",
+    "models": (),
+    "base_url": "",
+    "api_key_env": "",
+    "script": "",
+}
 DEFAULTS: dict[str, dict[str, Any]] = {
     "workflow": {
         "planning_iterations": 2,
@@ -20,7 +30,9 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "generation": "sequential",
     },
     "roles": {"planner": "gemini", "challenger": "codex", "implementer": "claude", "reviewer": "codex"},
-    "gemini": {
+    "fallback": {},
+    "gemini": AGENT
+    | {
         "command": "gemini",
         "default": "flash",
         "models": (
@@ -28,7 +40,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
             AgentModel("pro", "gemini-3-pro-preview", "critical", "", 1.25, 10.0),
         ),
     },
-    "codex": {
+    "codex": AGENT
+    | {
         "command": "codex",
         "default": "balanced",
         "models": (
@@ -38,7 +51,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
             AgentModel("max", "gpt-5.2-codex", "critical", "extra high", 2.0, 8.0),
         ),
     },
-    "claude": {
+    "claude": AGENT
+    | {
         "command": "claude",
         "default": "balanced",
         "models": (
@@ -47,18 +61,24 @@ DEFAULTS: dict[str, dict[str, Any]] = {
             AgentModel("deep", "opus", "critical", "", 15.0, 75.0),
         ),
     },
-    "scripted": {"script": "", "models": ()},
+    "opencode": AGENT | {"command": "opencode"},
+    "copilot": AGENT | {"command": "copilot"},
+    "acp": AGENT,
+    "builtin": AGENT,
+    "command": AGENT,
+    "scripted": AGENT,
     "budget": {"per_call": 2.0, "per_change": 20.0, "per_day": 50.0, "calls_per_change": 100},
     "git": {"commit": False},
     "team": {"max_parallel": 1},
     "staged": {"max_parallel": 4, "review_retries": 3, "stage_restarts": 3, "phase_retries": 3, "task_retries": 2},
     "runs": {"max_parallel": 4},
-    "calls": {"timeout_secs": 1800, "silence_secs": 600, "grace_secs": 5},
+    "calls": {"timeout_secs": 1800, "silence_secs": 600, "grace_secs": 5, "max_turns": 150, "transcripts_mb": 100},
+    "sandbox": {"mode": "off", "writable": (), "hidden": ()},
     "evidence": {"test": "", "timeout_secs": 1800},
     "validation": vars(Rules()),
     "limits": {},
 }
-OPEN = ("roles", "limits")
+OPEN = ("roles", "fallback", "limits")
 TOP = ("project_name",)
 MODEL: dict[str, type] = {
     "id": str,
@@ -72,5 +92,6 @@ MODEL: dict[str, type] = {
 REQUIRED = {"id": "", "model": "", "complexity": ""}
 CHOICES: dict[str, tuple[str, ...]] = {
     "workflow.generation": ("sequential", "one-shot"),
+    "sandbox.mode": ("off", "auto", "on"),
     "codex.reasoning": ("low", "medium", "high", "extra high"),
 }

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from agentd.app import advice, asking, base, challenging, checking, specifying, spending
+from agentd.app import advice, asking, base, challenging, checking, choosing, specifying, spending
 from agentd.app.project import Project
 from agentd.app.report import Report, report
 from agentd.app.work import Work
@@ -94,7 +94,9 @@ def _drive(work: Work, command: str, steps: int | None) -> Stop:
 
 
 def _open(work: Work, command: str) -> None:
-    """What is said before a command of the change workflow begins: where it stands, and what planning will cost."""
+    """What is said before a run goes on: who stands in for whom; of a change, where it stands and what planning will cost."""
+    for line in choosing.notices(work.project, work.workflow):
+        work.say(line)
     title = {"plan": "planning", "impl": "implementation"}.get(command)
     if not title or not work.is_change:
         return
@@ -130,7 +132,7 @@ def _raise_known(work: Work, note: str) -> None:
     """Trouble that has a known cause is told with it and with what to do."""
     run = work.state.run
     failed = work.workflow.steps[run.step]
-    agent = work.project.config.agent_of(failed.what)
+    agent = choosing.name(work.project, failed.what)
     if note.startswith(advice.VERDICT):
         raise advice.no_verdict(run.name, agent, note.removeprefix(f"{advice.VERDICT}: "))
     if failed.what == "validate_documents":
@@ -138,7 +140,7 @@ def _raise_known(work: Work, note: str) -> None:
     inner = note.partition(": ")[2] if failed.kind == "each" else note
     child = work.project.workflow(failed.what) if failed.kind == "each" else None
     steps = list(child.steps.values()) if child else [failed]
-    planner = work.project.config.agent_of("planner")
+    planner = choosing.name(work.project, "planner")
     known = next(filter(None, (advice.unwritten(one, run.name, planner, inner) for one in steps)), None)
     if known:
         raise known

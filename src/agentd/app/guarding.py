@@ -13,7 +13,7 @@ from agentd.state import durable
 if TYPE_CHECKING:
     from agentd.app.work import Work
 
-ORDER = ("proposed", "challenged", "implementing", "complete", "archived")
+SIDEWAYS = ("rejected",)  # a phase that leads no further
 BOUND = (
     "challenged",
     "approval",
@@ -33,12 +33,11 @@ BOUND = (
 def put_state_back(work: "Work") -> str:
     """What was put back in the state file, in words, or nothing. A phase that leads no further is not touched."""
     top = work.top
-    if not work.is_change:
-        return ""
+    order = [phase for phase in top.workflow.phases if phase not in SIDEWAYS]
     with top.guard:
         ours, theirs = top.state.run.phase, top.store.peek().run.phase
-        ahead = ours in ORDER and theirs in ORDER and ORDER.index(theirs) > ORDER.index(ours)
-        changed = top.store.put_back(*BOUND, *(["phase"] if ahead else []))
+        ahead = ours in order and theirs in order and order.index(theirs) > order.index(ours)
+        changed = top.store.put_back(*BOUND, *([top.store.codec.phase_key] if ahead else []))
     if not changed:
         return ""
     return f"{', '.join(changed)} in {top.store.codec.file} changed while the agent worked, and was put back"

@@ -1,13 +1,13 @@
 """What a face can look at: runs, their reports, their diaries. Nothing here changes anything, and its imports are light."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from agentd.app.project import Project
 from agentd.app.report import Report, report
-from agentd.errors import AgentdError, ChangeNotFound, RunNotFound
+from agentd.errors import AgentdError, ChangeNotFound, NotFound, RunNotFound
 from agentd.state import journal, lock
 
 
@@ -18,7 +18,12 @@ def status(project: Project, name: str) -> Report:
         if "/" in name.removeprefix("change/"):
             raise
         raise ChangeNotFound(error.message, error.fix) from None
-    return report(project, place, project.store(place).load())
+    found = report(project, place, project.store(place).load())
+    if found.doing == "finished":
+        return found
+    from agentd.app import choosing
+
+    return replace(found, warnings=tuple(choosing.notices(project, project.workflow(found.workflow))))
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,20 @@ def log(project: Project, name: str, last: int = 0) -> tuple[Path, list[dict[str
         events.pop(key, None)
         events[key] = event
     return place.folder, list(events.values())[-last:]
+
+
+def transcripts(project: Project, name: str, call: str = "") -> Iterator[tuple[str, list[str]]]:
+    """What agents printed in a run and its children, redacted, call by call, the oldest first; or of one call."""
+    from agentd.app.transcripts import listed
+
+    folder = project.find(name).folder
+    found = [(path.relative_to(folder).as_posix(), path) for path in listed(folder)]
+    wanted = [(shown, path) for shown, path in found if not call or path.stem == call]
+    if call and not wanted:
+        known = ", ".join(dict.fromkeys(path.stem for _, path in found)) or "none"
+        raise NotFound(f"There is no transcript of a call '{call}' (there are: {known}).", f"agentd log {name} --raw")
+    for shown, path in wanted:
+        yield shown, path.read_text(encoding="utf-8", errors="replace").splitlines()
 
 
 def holder(project: Project, name: str) -> dict[str, Any] | None:

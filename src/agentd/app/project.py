@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from agentd.app.config import Config, read_config
 from agentd.errors import ChangeNotFound, NotFound, RunNotFound, Unsound, UsageError
 from agentd.model.decision import Answer, Decision
+from agentd.model.job import POWERS
 from agentd.model.moment import Moment
 from agentd.model.workflow import Workflow
 from agentd.state import layout, lock
@@ -182,7 +183,7 @@ def known_names() -> "Known":
     from agentd.app.desk import TOOLS
     from agentd.workflows.check import Known
 
-    return Known(actions.CHECKS, actions.OUTCOMES, actions.SOURCES, TOOLS)
+    return Known(actions.CHECKS, actions.OUTCOMES, actions.SOURCES, (*TOOLS, *POWERS))
 
 
 def open_project(

@@ -48,6 +48,7 @@ class Report:
     verdict: str = ""
     iteration_count: int | None = None
     cost: str = ""
+    warnings: tuple[str, ...] = ()
     drove: bool = False
 
     @property
@@ -55,10 +56,12 @@ class Report:
         return 1 if self.phase == "rejected" and self.drove else EXIT.get(self.why, 0)
 
     def to_data(self) -> dict[str, Any]:
-        apart = ("decisions", "drove")
+        apart = ("decisions", "drove", "warnings")
         data = {key: value for key, value in vars(self).items() if key not in apart and value not in ("", None)}
         if self.workflow == "change":
             data["resolved_change_id"] = self.name
+        if self.warnings:
+            data["warnings"] = list(self.warnings)
         data["decisions"] = [decision_data(decision) for decision in self.decisions]
         return data
 

@@ -4,14 +4,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agentd.app import asking, costs
+from agentd.app import asking, choosing, costs
 from agentd.app.asking import Matter
-from agentd.app.config import Config
+from agentd.app.project import Project
 from agentd.app.questions import RECOMMENDED, Question
+from agentd.app.transcripts import Told
 from agentd.engine.decide import Stop
 from agentd.model.decision import Option
-from agentd.model.job import Reply
-from agentd.model.models import AgentModel
 from agentd.model.run import Run
 from agentd.model.usage import Usage
 from agentd.model.workflow import Step
@@ -43,19 +42,27 @@ def name(work: "Work", step: Step) -> str:
     return "-".join((NAMES.get(step.name, step.name), *work.items_above()))
 
 
-def record(work: "Work", run: Run, step: Step, agent: str, model: AgentModel | None, reply: Reply, ms: int) -> Call:
+def record(work: "Work", run: Run, step: Step, told: Told, ms: int) -> Call:
     """Keep a call in the run's own file, durable with the next save, and in the project's ledger."""
     assert run.intent is not None
+    reply = told.reply
+    model = next((each for each in work.project.config.models(told.agent) if each.model == told.model), None)
+    timestamp, call = run.intent.at, "/".join((*work.items_above(), run.intent.call))
     usage = replace(reply.usage, duration_ms=reply.usage.duration_ms or ms)
-    called = reply.model or (model.model if model else "") or agent
+    if reply.cumulative and reply.session:
+        usage = calls.since(work.top.state.fields, told.agent, reply.session, (call, timestamp), usage)
+    called = reply.model or told.model or told.agent
     made = Call(
         step=name(work, step),
         model=called,
         usage=usage,
         cost=price(usage, model, called),
-        timestamp=run.intent.at,
-        call="/".join((*work.items_above(), run.intent.call)),
-        agent=agent,
+        timestamp=timestamp,
+        call=call,
+        agent=told.agent,
+        session=reply.session,
+        bytes_in=told.bytes_in,
+        bytes_out=len(reply.text.encode(errors="replace")),
     )
     top = work.top
     with top.guard:
@@ -99,22 +106,22 @@ def _close_old_question(top: "Work", excess: Excess | None) -> None:
 
 def foresee(work: "Work") -> str:
     """What planning this change will cost, in words, before its first call."""
-    entries = costs.read_ledger(work.project)
-    config = work.project.config
+    project = work.project
+    entries = costs.read_ledger(project)
 
     def priced(kind: str, tokens_in: int, tokens_out: int) -> float | None:
         role = "challenger" if kind == "challenge" else "planner"
-        model = config.model_for(config.agent_of(role), "medium")
-        return price(Usage(tokens_in, tokens_out), model, _model_name(config, role))
+        model = project.config.model_for(choosing.name(project, role), "medium")
+        return price(Usage(tokens_in, tokens_out), model, _model_name(project, role))
 
     found = forecast.forecast(entries, None, priced)
     roles = {kind: "challenger" if kind == "challenge" else "planner" for kind in found.unpriced}
-    return forecast.in_words(found, {kind: _model_name(config, role) for kind, role in roles.items()})
+    return forecast.in_words(found, {kind: _model_name(project, role) for kind, role in roles.items()})
 
 
-def _model_name(config: Config, role: str) -> str:
-    agent = config.agent_of(role)
-    model = config.model_for(agent, "medium")
+def _model_name(project: Project, role: str) -> str:
+    agent = choosing.name(project, role)
+    model = project.config.model_for(agent, "medium")
     return model.model if model else agent
 
 
@@ -126,10 +133,9 @@ def _excess(work: "Work", step: Step) -> Excess | None:
     kind = forecast.kind(name(work, step))
     known = [entry.cost for entry in entries if entry.cost is not None and forecast.kind(entry.step) == kind]
     expected = sum(known) / len(known) if known else None
-    listed = top.state.fields.get("llm_calls") or []
-    last = listed[-1].get("cost") if isinstance(listed, list) and listed and isinstance(listed[-1], Mapping) else None
+    listed = calls.calls_in(top.state.fields)
+    last = calls.dollars_of(listed[-1].get("cost")) if listed else None
     today = costs.day_cost(entries, work.project.now()[:10])
-    last = last if isinstance(last, (int, float)) else None
     return budget.exceeded(limits, made, today, last, expected, _allowed(top))
 
 

@@ -75,7 +75,7 @@ def _spec(work: "Work") -> list[str]:
 
 
 def _review(work: "Work", step: str, outcome: str, details: Mapping[str, str]) -> list[str]:
-    from agentd.app.calling import visits
+    from agentd.app.transcripts import visits
 
     number = visits(work, step)
     if outcome == "pass":

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentd import process
-from agentd.app import actions, asking, branching, calling, spending, telling
+from agentd.app import actions, asking, branching, calling, choosing, spending, telling
 from agentd.app.project import Project
 from agentd.engine.advance import drop_children, settle, stand_at, start
 from agentd.engine.decide import Stop
@@ -103,7 +103,11 @@ class Work:
     def environment(self) -> dict[str, str]:
         """What every program of this run carries, so that it can be found if agentd is killed."""
         intent = self.state.run.intent
-        return {"AGENTD_RUN": str(self.top.store.folder), "AGENTD_CALL": intent.call if intent else ""}
+        return {
+            "AGENTD_RUN": str(self.top.store.folder),
+            "AGENTD_DESK": str(self.store.folder),
+            "AGENTD_CALL": intent.call if intent else "",
+        }
 
     def secrets(self) -> Mapping[str, str]:
         """Where values that no log may carry come from."""
@@ -155,7 +159,7 @@ class Work:
     def intent(self, run: Run, step: Step) -> Intent:
         if step.kind == "agent":
             branching.refuse_lost(self)
-            calling.find_agent(self, step)
+            choosing.line_up(self.project, step.what)
             calling.keep_what_is_seen(self, step)
         return Intent(calling.next_call(self, run, step), self.project.now(), step.tools)
 

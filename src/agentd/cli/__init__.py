@@ -26,6 +26,7 @@ COMMANDS = {
     "cost": "What agent calls cost, by run or by step.",
     "workflow": "List, show and check workflows.",
     "mcp": "Serve the documents of a run to an agent.",
+    "doctor": "What is installed, what works, and who plays which role.",
     "demo": "Take a sample change from idea to archive.",
     "completions": "Print shell completions.",
 }

@@ -46,20 +46,26 @@ def next_command(found: Costs, run: str) -> str:
 
 
 def table(found: Costs) -> list[str]:
-    """The rows under their titles, the figures aligned to the right."""
-    titles = (found.by or "run", "calls", "tokens in", "cached", "tokens out", "cost")
-    lines = [titles, *map(cells, found.rows)]
-    if len(found.rows) > 1:
-        lines.append(cells(found.total))
+    """The rows under their titles, the figures aligned to the right; by step also what was written and answered."""
+    rows = [*found.rows, *([found.total] if len(found.rows) > 1 else [])]
+    titles = [found.by or "run", "calls", "tokens in", "cached", "tokens out", "cost"]
+    lines = [titles, *([CONTROL.sub("", row.name), *figures(row), cost(row)] for row in rows)]
+    if found.by:
+        titles[2:2], titles[-1:-1] = ["bytes in"], ["bytes out"]
+        for line, row in zip(lines[1:], rows, strict=True):
+            line[2:2], line[-1:-1] = [amount(row.bytes_in)], [amount(row.bytes_out)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return ["  ".join((line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:]))).rstrip() for line in lines]
 
 
-def cells(row: Row) -> tuple[str, ...]:
-    tokens = (f"{number:,}" if number is not None else "unknown" for number in (row.tokens_in, row.tokens_out))
+def figures(row: Row) -> tuple[str, ...]:
+    tokens = (amount(number) or "unknown" for number in (row.tokens_in, row.tokens_out))
     tokens_in, tokens_out = tokens if row.calls else ("0", "0")
-    cached = "" if row.cached_in is None else f"{row.cached_in:,}"
-    return (CONTROL.sub("", row.name), str(row.calls), tokens_in, cached, tokens_out, cost(row))
+    return (str(row.calls), tokens_in, amount(row.cached_in), tokens_out)
+
+
+def amount(number: int | None) -> str:
+    return "" if number is None else f"{number:,}"
 
 
 def cost(row: Row) -> str:

@@ -180,6 +180,8 @@ def show(report: Report, as_json: bool) -> int:
         )
     if report.cost:
         print(f"  cost    {report.cost}")
+    for warning in report.warnings:
+        print(f"  {warning}")
     for child, word in (report.children or {}).items():
         print(f"  child   {child}: {word}")
     for decision in report.decisions:

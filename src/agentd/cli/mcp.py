@@ -12,7 +12,9 @@ from agentd.errors import UsageError
 
 
 @click.command()
-@click.option("--run", "folder", envvar="AGENTD_RUN", type=click.Path(), help="The run's folder.  [AGENTD_RUN]")
+@click.option(
+    "--run", "folder", envvar=["AGENTD_DESK", "AGENTD_RUN"], type=click.Path(), help="The run's folder.  [AGENTD_DESK]"
+)
 @click.option("--call", envvar="AGENTD_CALL", default="", help="The agent call that is served.  [AGENTD_CALL]")
 @click.option("--http", is_flag=True, help="Streamable HTTP on 127.0.0.1 instead of stdin and stdout.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="With --http: the port; 0 for a free one.")
@@ -29,7 +31,10 @@ def command(folder: str | None, call: str, http: bool, port: int, as_json: bool)
     if not http:
         from agentd.mcp import server
 
-        server.serve(Path(folder), call)
+        if folder == "$AGENTD_DESK":  # started by an agent that a person uses by themselves: no variable to fill in
+            server.serve_nobody()
+        else:
+            server.serve(Path(folder), call)
         return 0
     import secrets
 

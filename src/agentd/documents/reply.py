@@ -99,7 +99,7 @@ def _outcomes(text: str) -> list[object]:
             continue
         try:
             value = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(value, dict) and "outcome" in value:
             words.append(value["outcome"])

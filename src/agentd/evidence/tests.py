@@ -2,7 +2,7 @@
 
 import shlex
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -33,9 +33,18 @@ class Evidence:
 
 
 def run_tests(
-    command: str, cwd: Path, env: Mapping[str, str], at: str, timeout: float, stop: threading.Event | None
+    command: str,
+    cwd: Path,
+    env: Mapping[str, str],
+    at: str,
+    timeout: float,
+    stop: threading.Event | None,
+    around: Callable[[Sequence[str]], Sequence[str]] = tuple,
 ) -> Evidence:
-    """Green only if the command was found, ended by itself and exited 0; "could not run" is not red."""
+    """Green only if the command was found, ended by itself and exited 0; "could not run" is not red.
+
+    `around` makes the words that start the command out of the command's own.
+    """
     if not command.strip():
         return Evidence("", "unknown", None, 0.0, at, note="no test command is configured")
     try:
@@ -43,7 +52,7 @@ def run_tests(
     except ValueError as error:
         return Evidence(command, "unknown", None, 0.0, at, note=f"the test command cannot be read: {error}")
     try:
-        done = process.run(words, cwd=cwd, env=env, timeout=timeout, stop=stop)
+        done = process.run(around(words), cwd=cwd, env=env, timeout=timeout, stop=stop)
     except NotFound as error:
         return Evidence(command, "unknown", None, 0.0, at, note=error.message)
     tail = (*done.output[-40:], *done.errors[-40:])

@@ -18,7 +18,7 @@ from mcp_types import Tool as Listed
 from pydantic import Field, ValidationError
 
 from agentd import __version__
-from agentd.app.confined import LARGEST
+from agentd.app.confined import LARGEST, holds_secret
 from agentd.app.desk import Desk
 from agentd.errors import AgentdError, Refused
 from agentd.mcp.tools import MODULES, find
@@ -47,6 +47,7 @@ class Documents(MCPServer[Any]):
         self.desk = desk
 
     async def list_tools(self) -> list[Listed]:
+        note_client()
         allowed = await to_thread.run_sync(self.desk.tools)
         return [tool for tool in await super().list_tools() if tool.name in allowed]
 
@@ -54,6 +55,7 @@ class Documents(MCPServer[Any]):
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """What the tool says, or an error that tells the agent what to send instead."""
+        note_client()
         try:
             check_arguments(self.desk, arguments)
             await to_thread.run_sync(self.desk.admit, name, arguments.get("change_id"))
@@ -68,6 +70,13 @@ class Documents(MCPServer[Any]):
                 raise ToolError(in_words(cause)) from cause
             raise
         return plain(result)
+
+
+def note_client() -> None:
+    """Leave a trace for `agentd doctor`, which wants to know whether an agent has found this server."""
+    greeted = os.environ.get("AGENTD_GREETED")
+    if greeted:
+        Path(greeted).touch()
 
 
 def make_tool(desk: Desk, name: str) -> Tool:
@@ -109,6 +118,8 @@ def check_arguments(desk: Desk, arguments: dict[str, Any]) -> None:
             found = _UNWRITABLE.search(text)
             if found:
                 raise Refused(f"{where}: it holds the control character {found[0]!r}.", "send it without")
+        if holds_secret("\n".join(text for _, text in texts(value, name))):
+            raise Refused(f"{name}: it holds what looks like a key, token or password.", "name it, never quote it")
     path = arguments.get("project_path")
     if path and isinstance(path, str) and os.path.realpath(path) != os.path.realpath(desk.project.root):
         raise Refused(f"project_path: {path[:80]!r} is not the project of this call.", f'send "{desk.project.root}"')
@@ -168,6 +179,13 @@ def lean(schema: dict[str, Any]) -> dict[str, Any]:
         elif key != "title":
             made[key] = value
     return made
+
+
+def serve_nobody() -> None:
+    """Answer an agent that no run has called: there are no tools for it, and nothing is wrong."""
+    MCPServer[Any](
+        "agentd", version=__version__, instructions="No agentd run is under way here.", log_level="ERROR"
+    ).run()
 
 
 def serve(folder: Path, call: str) -> None:

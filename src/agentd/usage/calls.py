@@ -1,7 +1,7 @@
 """The calls of a run as its state file keeps them. An unknown figure stays unknown and is never counted as zero."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agentd.model.usage import Usage
@@ -15,7 +15,8 @@ _IDENTITY = ("step", "call", "timestamp")
 class Call:
     """One agent call that was made, `timestamp` being when it began: together with its name it tells one call from another.
 
-    `cost` is what it is taken to have cost, `usage.cost` what its agent said.
+    `cost` is what it is taken to have cost, `usage.cost` what its agent said. `bytes_in` is what agentd wrote to the
+    agent, `bytes_out` what the agent answered; what its program sends to its model on its own is in neither.
     """
 
     step: str
@@ -25,6 +26,9 @@ class Call:
     timestamp: str
     call: str = ""
     agent: str = ""
+    session: str = ""
+    bytes_in: int | None = None
+    bytes_out: int | None = None
 
 
 @dataclass(frozen=True)
@@ -50,9 +54,38 @@ def to_data(call: Call) -> dict[str, Any]:
         "cost": dollars_of(call.cost),
         "timestamp": call.timestamp,
     }
-    extra = {"cached_in": count(usage.cached_in), "cost_reported": dollars_of(usage.cost)}
+    extra = {
+        "cached_in": count(usage.cached_in),
+        "cost_reported": dollars_of(usage.cost),
+        "bytes_in": count(call.bytes_in),
+        "bytes_out": count(call.bytes_out),
+    }
     data |= {key: value for key, value in extra.items() if value is not None}
-    return data | {key: text for key, text in (("agent", call.agent), ("call", call.call)) if text}
+    texts = {"agent": call.agent, "call": call.call, "session": call.session}
+    return data | {key: text for key, text in texts.items() if text}
+
+
+def since(fields: Mapping[str, Any], agent: str, session: str, me: tuple[str, str], usage: Usage) -> Usage:
+    """What one call used where its agent counts the whole conversation: less what the calls before it used of it.
+
+    `me` is the name and the time of the call itself, which may have been recorded before.
+    """
+    before = [
+        entry
+        for entry in calls_in(fields)
+        if (entry.get("agent"), entry.get("session")) == (agent, session)
+        and (entry.get("call"), entry.get("timestamp")) != me
+    ]
+
+    def rest(key: str, figure: int | None) -> int | None:
+        return None if figure is None else max(0, figure - sum(count(entry.get(key)) or 0 for entry in before))
+
+    return replace(
+        usage,
+        tokens_in=rest("tokens_in", usage.tokens_in),
+        tokens_out=rest("tokens_out", usage.tokens_out),
+        cached_in=rest("cached_in", usage.cached_in),
+    )
 
 
 def record(fields: Mapping[str, Any], call: Call) -> dict[str, Any]:

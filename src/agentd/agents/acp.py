@@ -1,0 +1,51 @@
+"""Any agent that speaks the Agent Client Protocol: `acp_client.py` is started to talk with it. Nothing is started here."""
+
+import json
+import os
+import sys
+from collections.abc import Iterable
+
+from agentd.agents import protocol
+from agentd.agents.command import whole_prompt
+from agentd.model.job import Command, Job, Reply
+
+
+def command(job: Job) -> Command:
+    """The client, told by its environment whom to start and what to allow."""
+    told = {
+        "argv": (*job.program, *job.args),
+        "cwd": job.cwd,
+        "folder": os.path.join(job.cwd, job.folder),
+        "server": job.server,
+        "tools": job.tools,
+        "edits": job.edits,
+        "shell": job.shell,
+        "session": job.session,
+        "model": job.model,
+        "effort": job.effort,
+        "max_turns": job.max_turns,
+        "max_cost": job.max_cost,
+    }
+    return Command(
+        # -P: without it the `agentd` folder of the project in cwd could stand in for this package.
+        argv=(sys.executable, "-P", "-m", "agentd.agents.acp_client"),
+        stdin=whole_prompt(job),
+        env={"AGENTD_ACP": json.dumps(told), **_told_besides(job)},
+    )
+
+
+def _told_besides(job: Job) -> dict[str, str]:
+    """What some agents must be told in their own way."""
+    names = [os.path.basename(word) for word in job.program]  # `env` may come before them
+    if "gemini" in names:  # in a folder that nobody has trusted yet it starts no MCP server, and says so nowhere
+        return {"GEMINI_CLI_TRUST_WORKSPACE": "true", "GEMINI_CLI_NO_RELAUNCH": "true"}
+    if "opencode" in names:  # it asks for nothing by itself, and what is refused ends its turn
+        wanted = {"edit": job.edits, "bash": job.shell, "webfetch": job.shell}
+        asks = {tool: "ask" if allowed else "deny" for tool, allowed in wanted.items()}
+        return {"OPENCODE_CONFIG_CONTENT": json.dumps({"permission": asks})}
+    return {}
+
+
+def read(lines: Iterable[str]) -> Reply:
+    """The client has put the protocol's words into agentd's: what counts is its result event."""
+    return protocol.read(lines, "The ACP agent")

@@ -1,0 +1,125 @@
+"""The GitHub Copilot CLI as an agent: which words start `copilot` for a job, and what its stream of events amounts to.
+
+It runs with the person's own login and settings; whatever a job does not grant is not offered to the model.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from agentd.agents.events import Ending, Event, classify, count_of, parse, text_of, unfinished, wait_asked
+from agentd.model.job import EFFORT, Command, Failure, Job, Reply
+
+READ = ("view", "grep", "glob")
+EDIT = ("create", "edit", "apply_patch")
+SHELL = ("bash", "read_bash", "stop_bash", "list_bash")
+SERVED = "agentd-"
+FLAGS = ("--output-format", "json", "--no-ask-user", "--no-auto-update", "--no-color", "--disable-builtin-mcps")
+KINDS: Mapping[str, Failure] = {"authentication": "auth", "authorization": "auth", "quota": "quota"}
+AGENT = "---\nname: agentd\ndescription: Works on one step of a workflow.\n---\n"
+PLUGIN = '{"name": "agentd", "version": "1.0.0", "description": "The instructions of a step."}\n'
+EMPTY = "No response was returned"
+NO_SESSION = "No session, task, or name matched"
+
+
+def command(job: Job) -> Command:
+    argv = [*(job.program or ("copilot",)), *FLAGS]
+    tools = [*READ, *(EDIT if job.edits else ()), *(SHELL if job.shell else ())]
+    tools += [f"{SERVED}{tool}" for tool in job.tools if job.server]
+    argv += ["--available-tools=" + ",".join(tools), *_grants(job)]
+    folder = os.path.join(job.cwd, job.folder)
+    argv += [] if folder.startswith(os.path.join(job.cwd, "")) else ["--add-dir", folder]
+    if job.server:
+        server = {"type": "local", "command": job.server[0], "args": list(job.server[1:]), "tools": list(job.tools)}
+        argv += ["--additional-mcp-config", json.dumps({"mcpServers": {"agentd": server}})]
+    files = {}
+    if job.instructions:  # they come after its own: a plugin's agent is the only way to give any
+        plugin = "copilot-" + hashlib.sha256(job.instructions.encode()).hexdigest()[:12]
+        files = {f"{plugin}/plugin.json": PLUGIN, f"{plugin}/agents/agentd.agent.md": AGENT + job.instructions}
+        argv += ["--plugin-dir", os.path.join(job.scratch, plugin), "--agent", "agentd:agentd"]
+    argv += ["--model", job.model] if job.model else []
+    argv += ["--reasoning-effort", EFFORT.get(job.effort, job.effort)] if job.effort else []
+    argv += [f"--resume={job.session}"] if job.session else []
+    argv += job.args
+    return Command(tuple(argv), job.prompt, files=files)
+
+
+def _grants(job: Job) -> list[str]:
+    """What it need not ask for: nobody is there to answer. A shell alone may not even redirect into a file."""
+    served = [f"--allow-tool=agentd({tool})" for tool in job.tools if job.server]
+    if job.shell:
+        return [*served, "--allow-all-tools" if job.edits else "--allow-tool=shell"]
+    return [*served, "--disallow-temp-dir", *(["--allow-tool=write"] if job.edits else [])]
+
+
+def read(lines: Iterable[str]) -> Reply:
+    """Complete only with a result that says 0 and without an abort: a killed copilot says 0 as well."""
+    events, ending = parse(lines)
+    results = [event for event in events if event.get("type") == "result"]
+    said = [answer for event in events for answer in _answers(event)]
+    names = {call: name for event in events for call, name in _called(event)}
+    refused = [names.get(_refused(event), "") for event in events]
+    reply = Reply(
+        text=next(filter(None, (text.strip() for text, _ in reversed(said))), ""),
+        refused=tuple(dict.fromkeys(name.removeprefix(SERVED) for name in refused if name)),
+        session=text_of(results[-1].get("sessionId")) if results else "",
+        model=said[-1][1] if said else "",
+    )
+    aborted = any(event.get("type") == "abort" for event in events)
+    code = results[-1].get("exitCode") if results and not aborted else None
+    if type(code) is not int or code != 0:
+        error, failure = _trouble(events, ending)
+        return replace(reply, error=error, failure=failure, retry_after=wait_asked(error))
+    error = next(filter(None, map(_lacks_tools, events)), "")
+    return replace(reply, complete=not error, error=error, failure="failed" if error else "")
+
+
+def _trouble(events: Sequence[Event], ending: Ending) -> tuple[str, Failure]:
+    """What went wrong; the standard error alone tells of what failed before the first event."""
+    said, kind, status = next(filter(None, map(_failed, reversed(events))), ("", "", None))
+    if kind in KINDS:
+        return said, KINDS[kind]
+    if said:
+        cut = status is None and (EMPTY in said or "JSON" in said)
+        return said, "transient" if cut else classify(said, status)
+    error, failure = unfinished(replace(ending, errors=ending.errors[:3]))
+    return error, "lost" if NO_SESSION in error else failure
+
+
+def _failed(event: Event) -> tuple[str, str, int | None] | None:
+    """What an error says after its own words on how often it tried, its type, and the status behind it."""
+    match event:
+        case {"type": "session.error", "data": {"message": str(message), **rest}} if message:
+            said = message.split("Last error: ")[-1] or message
+            return said, text_of(rest.get("errorType")), count_of(rest.get("statusCode"))
+    return None
+
+
+def _answers(event: Event) -> Iterator[tuple[str, str]]:
+    """What the agent itself said, and with which model; what its helpers say is their own."""
+    match event:
+        case {"type": "assistant.message", "data": {"content": str(text), **rest}} if "agentId" not in event:
+            yield text, text_of(rest.get("model"))
+
+
+def _called(event: Event) -> Iterator[tuple[str, str]]:
+    match event:
+        case {"type": "tool.execution_start", "data": {"toolCallId": str(call), "toolName": str(name)}}:
+            yield call, name
+
+
+def _refused(event: Event) -> str:
+    """The call that was denied, or of a tool that was not there."""
+    match event:
+        case {"data": {"toolCallId": str(call), "error": {"code": code, "message": str(why)}}}:
+            return call if code == "denied" or why.endswith(" does not exist.") else ""
+    return ""
+
+
+def _lacks_tools(event: Event) -> str:
+    match event:
+        case {"data": {"serverName": "agentd", "status": "failed", "error": str(why)}}:
+            return f"the MCP server agentd did not start: {why}"
+    return ""

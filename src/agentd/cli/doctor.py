@@ -1,0 +1,63 @@
+"""`agentd doctor`: what is installed, what works, and who would play which role."""
+
+import platform
+
+import click
+
+from agentd import __version__
+from agentd.app import doctor
+from agentd.app.doctor import Found
+from agentd.cli.ending import print_json
+from agentd.cli.face import heed_signals, json_option
+from agentd.cli.live import CONTROL
+
+MARKS = {"ok": "✓", "warning": "⚠", "problem": "✗"}
+TITLES = {
+    "agents": "Agents",
+    "roles": "Roles",
+    "machine": "This machine",
+    "configuration": "Configuration",
+    "calls": "Real calls",
+}
+
+
+@click.command()
+@click.option("--live", is_flag=True, help="Also call each agent that plays a role once, for a few tokens.")
+@json_option
+def command(live: bool, as_json: bool) -> int:
+    """What is installed, what works, and who would play which role.
+
+    Every finding comes with a fix to paste. The exit code is 0 if every role can be played.
+    """
+    project, unread = doctor.open_anyway()
+    heed_signals(project)
+    found: list[Found] = []
+    if not as_json:
+        click.echo(f"agentd {__version__}, Python {platform.python_version()}, in {project.root}")
+    for each in doctor.examine(project, unread, live):
+        if not as_json:
+            for line in lines(each, found[-1].group if found else ""):
+                click.echo(line)
+        found.append(each)
+    problems = [each for each in found if each.level == "problem"]
+    follow = next((each.fix for each in problems if each.fix), "") or 'agentd plan my-change "what should change"'
+    code = 1 if problems else 0
+    if as_json:
+        data = {"version": __version__, "python": platform.python_version(), "root": str(project.root)}
+        print_json(
+            {"ok": not code, **data, "findings": [each.to_data() for each in found], "next": follow, "exit": code}
+        )
+        return code
+    warnings = sum(each.level == "warning" for each in found)
+    some = f", {warnings} warning{'s' if warnings > 1 else ''}" if warnings else ""
+    click.echo(f"\n{'Not every role can be played' if code else 'Every role can be played'}{some}.\nNext: {follow}")
+    return code
+
+
+def lines(each: Found, before: str) -> list[str]:
+    """A finding as a person reads it, below the title of its group if it is the first of it."""
+    title = ["", TITLES[each.group]] if each.group != before else []
+    mark = "·" if each.level == "ok" and each.fix else MARKS[each.level]  # it could be mended, but nobody needs it
+    told = [f"  {mark} {each.name:<13} {each.text}"]
+    fix = [f"      Fix: {each.fix}"] if each.fix and each.level != "ok" else []
+    return [*title, *(CONTROL.sub("", line) for line in told + fix)]
