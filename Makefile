@@ -5,11 +5,14 @@ PYTHON := .venv/bin/python
 READY := .venv/ready
 # What is killed at a sample of its moments by `make test` and at every one by `make crash`.
 KILLED := tests/crash tests/mcp/test_kill.py tests/cli/test_races.py tests/plan/test_spending.py
+# What starts many programs (agents, MCP servers and clients, racing agentds): with the contract suite, so that `make test` stays quick.
+PROGRAMS := tests/agents/test_acp.py tests/agents/test_builtin.py tests/cli/test_doctor.py tests/cli/test_sandbox.py \
+	tests/cli/test_races.py tests/mcp
 COMPILE := pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	--custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check conformance crash bench docs lock clean
+.PHONY: help demo test contract check conformance crash bench docs lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -17,8 +20,12 @@ help: ## show this list
 demo: $(READY) ## take a small change from idea to archive, with scripted agents
 	@.venv/bin/agentd demo
 
-test: $(READY) ## run the tests; the crash suite kills at a sample of its points
-	@$(PYTHON) -m pytest -q -n auto --dist worksteal tests
+test: $(READY) compiled ## run the tests; the crash suite kills at a sample of its points
+	@$(PYTHON) -m pytest -q -n auto --dist worksteal --ignore-glob='tests/contract/test_*' $(PROGRAMS:%=--ignore=%) tests
+
+contract: $(READY) compiled ## run agents and other real programs; the agents against a scripted model, cut off from the network
+	@$(PYTHON) -m pytest -q -n auto --dist worksteal $(PROGRAMS)
+	@PYTHON=$(PYTHON) tests/contract/run
 
 check: $(READY) ## lint, format, types, conformance, generated docs
 	$(PYTHON) -m ruff check --quiet
@@ -30,7 +37,7 @@ check: $(READY) ## lint, format, types, conformance, generated docs
 conformance: $(READY) ## which of the numbered requirements no test proves
 	@$(PYTHON) -m tests.conformance
 
-crash: $(READY) ## kill the program at every durable write and step boundary, then go on
+crash: $(READY) compiled ## kill the program at every durable write and step boundary, then go on
 	@$(PYTHON) -m pytest -q -n auto --dist worksteal $(KILLED) --crash=all
 
 bench: $(READY) ## measure; each benchmark fails beyond its own limit
@@ -42,11 +49,16 @@ docs: $(READY) ## write the generated parts of the docs
 lock: $(READY) ## lock the versions again: make lock, or make lock UPGRADE=--upgrade
 	@PATH="$$PWD/.venv/bin:$$PATH"; command -v uv >/dev/null || $(PYTHON) -m pip install --quiet uv; \
 	uv $(COMPILE) $(UPGRADE) pyproject.toml -o requirements/runtime.txt && \
-	uv $(COMPILE) $(UPGRADE) pyproject.toml -c requirements/runtime.txt --extra dev -o requirements/dev.txt
+	uv $(COMPILE) $(UPGRADE) pyproject.toml -c requirements/runtime.txt --extra dev --extra acp --extra api -o requirements/dev.txt
 
 clean: ## remove everything the targets made
-	rm -rf .venv .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist benchmarks/.cache
+	rm -rf .venv .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist benchmarks/.cache tests/contract/node_modules
 	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+# The tests start agentd thousands of times: compiled once, as an installed package is, and not with each start.
+.PHONY: compiled
+compiled: $(READY)
+	@$(PYTHON) -m compileall -q src
 
 # A copied or moved checkout holds an environment that points at the old one, so the stamp says where it was made.
 ifneq ($(shell cat $(READY) 2>/dev/null),$(CURDIR))
