@@ -363,8 +363,116 @@ print('early')
     assert place.run(body).output == ("early", "late")
 
 
+RUNAWAY = """
+import os
+own_pid()
+if not os.fork():
+    os.setsid()
+    if not os.fork():
+        os.closerange(0, 3)
+        os.execve("/usr/bin/env", ["env", "-i", sys.executable, "sleeper.py", *sys.argv[1:]], {})
+    os._exit(0)
+os.wait()
+while not os.path.exists(sys.argv[1]): time.sleep(0.005)
+"""
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives orphans to another process than init")
+
+
+@on_linux
+@pytest.mark.parametrize("manner", ["gentle", "stubborn"])
+def test_a_process_that_left_its_session_and_its_environment_ends_with_the_program(place: Place, manner: str) -> None:
+    done = run([*place.program(RUNAWAY), "away", manner], cwd=place.folder, timeout=LONG, grace=0.3)
+    assert (done.code, done.ended) == (0, "exit")
+    assert not psutil.pid_exists(place.pid("away")), "it is not even a zombie"
+
+
+@on_linux
+def test_orphans_fall_to_agentd_only_while_a_program_runs(place: Place) -> None:
+    body = """
+import ctypes
+def reaper():
+    answer = ctypes.c_int()
+    ctypes.CDLL(None).prctl(37, ctypes.byref(answer), 0, 0, 0)
+    return answer.value
+seen = []
+run(["echo", "x"], cwd=".", timeout=9, on_line=lambda line: seen.append(reaper()))
+seen.append(reaper())
+try:
+    run(["echo", "x"], cwd=".", timeout=9, on_line=lambda line: 1 / 0)
+except ZeroDivisionError:
+    seen.append(reaper())
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+run(["true"], cwd=".", timeout=9)
+print(seen, reaper())
+"""
+    assert place.caller(body).communicate(timeout=LONG)[0] == "[1, 0, 0] 1\n"
+
+
+@on_linux
+def test_an_orphan_that_is_over_is_gone_at_once(place: Place) -> None:
+    """Programs wait for their daemons to be gone; a zombie would keep them waiting."""
+    body = """
+sleeper('daemon', orphan=True, env={})
+pid = int(open('daemon').read())
+os.kill(pid, signal.SIGKILL)
+while True:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        break
+    time.sleep(0.01)
+"""
+    assert place.run(body).ended == "exit"
+
+
+@on_linux
+def test_the_orphan_of_one_program_outlives_no_program_and_harms_none(place: Place) -> None:
+    """While another program runs that may have started it, it is left alone, and ended with that one."""
+    argv = place.program(
+        "own_pid(sys.argv[1])\nif sys.argv[2:]: sleeper(sys.argv[2], orphan=True, env={})\n"
+        "while not os.path.exists(sys.argv[1] + '.end'): time.sleep(0.01)"
+    )
+    results: dict[str, Finished] = {}
+
+    def work(*names: str) -> None:
+        results[names[0]] = run([*argv, *names], cwd=place.folder, timeout=LONG)
+
+    def finish(name: str) -> None:
+        (place.folder / f"{name}.end").touch()
+        threads[name].join()
+
+    threads = {}
+    for name, *orphan in (("first", "early"), ("second",), ("third", "late")):
+        threads[name] = threading.Thread(target=work, args=(name, *orphan))
+        threads[name].start()
+        for each in (name, *orphan):
+            place.pid(each)
+        time.sleep(0.05)  # the system tells ages in hundredths of a second
+    finish("third")
+    assert alive(place.pid("late")), "the first or the second may need it"
+    finish("first")
+    assert not psutil.pid_exists(place.pid("early"))
+    assert alive(place.pid("late")), "the second may need it"
+    finish("second")
+    assert not psutil.pid_exists(place.pid("late"))
+    assert {name: (done.ended, done.code) for name, done in results.items()} == dict.fromkeys(threads, ("exit", 0))
+
+
+@on_linux
+def test_children_of_the_caller_that_are_no_program_of_it_are_left_alone(place: Place) -> None:
+    own = [subprocess.Popen(["sleep", "60"], start_new_session=new) for new in (False, True)]
+    try:
+        place.run("sleeper('away', orphan=True, env={})")
+        assert not alive(place.pid("away"))
+        assert [process.poll() for process in own] == [None, None]
+    finally:
+        for process in own:
+            process.kill()
+    assert [process.wait() for process in own] == [-signal.SIGKILL] * 2
+
+
 def test_a_process_that_got_away_with_the_pipe_does_not_hold_up_the_end(place: Place) -> None:
-    """Without the mark, in its own session and an orphan it cannot be found; run() must come back all the same."""
+    """Elsewhere than on Linux it cannot be found; run() must come back all the same."""
     body = "sleeper('away', orphan=True, quiet=False, env={}); print('done')"
     done = place.run(body)
     assert (done.ended, done.output) == ("exit", ("done",))

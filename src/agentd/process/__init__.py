@@ -20,6 +20,7 @@ from threading import Event
 from typing import IO, Literal
 
 from agentd.errors import AgentdError, NotFound
+from agentd.process.adoption import Watch
 from agentd.process.tree import INSIST, TICK, end, environment_holds, session
 
 Ending = Literal["exit", "timeout", "silence", "stopped"]
@@ -73,24 +74,27 @@ def run(
     def belongs(pid: int) -> bool:
         return environment_holds(pid, needle) or (program is not None and program.leads(pid))
 
-    try:
+    with Watch() as watch:
         try:
-            program = _Program(words, folder, around, stdin, _Lines(on_line))
-        except (OSError, ValueError) as trouble:
-            raise AgentdError(f"The program {argv[0]} could not be started: {trouble}.", "ulimit -a") from trouble
-        ended = _watch(program, started + timeout, silence, stop)
-        end(belongs, grace, program.pump)
-        program.drain()
-    except BaseException:
-        if program is None:
-            time.sleep(2 * TICK)  # interrupted between fork and exec: the child does not carry the mark yet
-        else:
-            program.output.on_line = None
-        end(belongs, grace, program.pump if program else time.sleep)
-        raise
-    finally:
-        if program is not None:
-            program.close()
+            try:
+                with watch.guard:
+                    program = _Program(words, folder, around, stdin, _Lines(on_line))
+                    watch.pid = program.pid
+            except (OSError, ValueError) as trouble:
+                raise AgentdError(f"The program {argv[0]} could not be started: {trouble}.", "ulimit -a") from trouble
+            ended = _watch(program, started + timeout, silence, stop, watch.bury)
+            end(belongs, grace, program.pump, watch.orphans)
+            program.drain()
+        except BaseException:
+            if program is None:
+                time.sleep(2 * TICK)  # interrupted between fork and exec: the child does not carry the mark yet
+            else:
+                program.output.on_line = None
+            end(belongs, grace, program.pump if program else time.sleep, watch.orphans)
+            raise
+        finally:
+            if program is not None:
+                program.close()
     seconds = time.monotonic() - started
     return Finished(program.code, ended, tuple(program.output.kept), tuple(program.errors.kept), seconds)
 
@@ -204,6 +208,10 @@ class _Program:
             self._register(pipe, selectors.EVENT_READ, partial(self._read, lines=lines))
             self._printing += 1
 
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
     def leads(self, pid: int) -> bool:
         """Whether that process is in the program's session; the program itself counts only while it lives."""
         return session(pid) == self._popen.pid and not (pid == self._popen.pid and self.over())
@@ -275,14 +283,19 @@ class _Program:
         return False
 
 
-def _watch(program: _Program, deadline: float, silence: float | None, stop: Event | None) -> Ending:
+def _watch(
+    program: _Program, deadline: float, silence: float | None, stop: Event | None, bury: Callable[[], None]
+) -> Ending:
     """Moves lines until the program is over or one of the clocks or the caller says so."""
-    heard = time.monotonic()
+    heard = buried = time.monotonic()
     while not program.over():
         printed = program.pump(TICK if program.printing() else TICK / 10)
         now = time.monotonic()
         if printed:
             heard = now
+        if now - buried >= TICK:
+            bury()
+            buried = now
         if stop is not None and stop.is_set():
             return "stopped"
         if now >= deadline:

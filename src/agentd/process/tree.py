@@ -5,6 +5,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -15,17 +16,22 @@ TICK = 0.05
 INSIST = 5.0
 
 
-def end(belongs: Callable[[int], bool], grace: float, wait: Callable[[float], object]) -> "set[Process]":
-    """TERM, grace, KILL for all processes that belong; those that appear meanwhile too. A second interrupt, while
-    this waits, only ends the grace."""
+def end(
+    belongs: Callable[[int], bool],
+    grace: float,
+    wait: Callable[[float], object],
+    orphans: Callable[[], AbstractSet[int]] = frozenset,
+) -> "set[Process]":
+    """TERM, grace, KILL for all processes that belong, and for the orphans; those that appear meanwhile too. A second
+    interrupt, while this waits, only ends the grace."""
     ended: set[Process] = set()
     try:
-        ended |= _living(belongs)
+        ended |= _living(belongs, orphans)
         _send(ended, signal.SIGTERM)
         _await_end(ended, grace, wait)
     finally:
         insist = time.monotonic() + INSIST
-        while (left := {*filter(_alive, ended)} | _living(belongs)) and time.monotonic() < insist:
+        while (left := {*filter(_alive, ended)} | _living(belongs, orphans)) and time.monotonic() < insist:
             ended |= left
             _send(left, signal.SIGKILL)
             _await_end(left, 10 * TICK, wait)
@@ -55,9 +61,9 @@ def _alive(process: "Process") -> bool:
         return False
 
 
-def _living(belongs: Callable[[int], bool]) -> "set[Process]":
+def _living(belongs: Callable[[int], bool], orphans: Callable[[], AbstractSet[int]]) -> "set[Process]":
     """The processes that belong, with their descendants; never this process or an ancestor of it."""
-    pids = {pid for pid in _pids() if belongs(pid)}
+    pids = {pid for pid in _pids() if belongs(pid)} | orphans()
     if not pids:
         return set()
     import psutil
@@ -67,7 +73,9 @@ def _living(belongs: Callable[[int], bool]) -> "set[Process]":
     for pid in pids - spared:
         with suppress(psutil.Error):
             process = psutil.Process(pid)
-            if not belongs(pid):  # asked again now that pid and start time are fixed: the pid may have a new owner
+            if not (
+                belongs(pid) or pid in orphans()
+            ):  # asked again now that pid and start time are fixed: the pid may have a new owner
                 continue
             found.add(process)
             if process.ppid() not in pids:
