@@ -3,11 +3,12 @@
 SHELL := /bin/sh
 PYTHON := .venv/bin/python
 READY := .venv/ready
-# What is killed at a sample of its moments by `make test` and at every one by `make crash`.
+# What is killed at a sample of its moments by `make test` or `make contract`, and at every one by `make crash`.
 KILLED := tests/crash tests/mcp/test_kill.py tests/cli/test_races.py tests/plan/test_spending.py
-# What starts many programs (agents, MCP servers and clients, racing agentds): with the contract suite, so that `make test` stays quick.
+# What starts many programs (agents, toolchains, MCP servers and clients, racing and lying agents): with the contract suite, so that `make test` stays quick.
 PROGRAMS := tests/agents/test_acp.py tests/agents/test_builtin.py tests/cli/test_doctor.py tests/cli/test_sandbox.py \
-	tests/cli/test_races.py tests/mcp
+	tests/cli/test_disk.py tests/cli/test_interrupt.py tests/cli/test_races.py tests/crash tests/evidence/test_toolchains.py \
+	tests/impl/test_forgeries.py tests/mcp
 COMPILE := pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	--custom-compile-command "make lock"
 
@@ -20,10 +21,10 @@ help: ## show this list
 demo: $(READY) ## take a small change from idea to archive, with scripted agents
 	@.venv/bin/agentd demo
 
-test: $(READY) compiled ## run the tests; the crash suite kills at a sample of its points
+test: $(READY) compiled ## run the tests
 	@$(PYTHON) -m pytest -q -n auto --dist worksteal --ignore-glob='tests/contract/test_*' $(PROGRAMS:%=--ignore=%) tests
 
-contract: $(READY) compiled ## run agents and other real programs; the agents against a scripted model, cut off from the network
+contract: $(READY) compiled ## run real programs, lying and killed ones (a sample) too; the agents against a scripted model, cut off from the network
 	@$(PYTHON) -m pytest -q -n auto --dist worksteal $(PROGRAMS)
 	@PYTHON=$(PYTHON) tests/contract/run
 

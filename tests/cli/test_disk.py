@@ -161,7 +161,7 @@ def test_impl_is_refused_with_its_state_untouched_and_goes_on_to_the_archive(
     end()
     assert planned.run("archive", CHANGE).code == 0
     assert planned.state()["phase"] == "archived"
-    assert planned.calls() == sorted([*PLANNED, "implement-1.1", "resolve-1.1", "review-1.1"])
+    assert planned.calls() == sorted([*PLANNED, "implement-1.1", "resolve-1.1", "review-1.1", "review-2.1"])
     check_whole(planned)
 
 

@@ -185,25 +185,32 @@ def test_an_old_review_does_not_count_for_a_new_call(sandbox: Sandbox) -> None:
     assert sandbox.state()["phase"] == "proposed"
 
 
-def test_red_tests_are_never_reviewed_whatever_the_agents_say(sandbox: Sandbox) -> None:
+def test_red_tests_are_never_approved_whatever_the_agents_say(sandbox: Sandbox) -> None:
     sandbox.script(resolve={"say": "all tests pass now"})
     sandbox.plan()
     stuck = sandbox.run("impl", CHANGE, "--json")
     assert stuck.code == 4
     assert sandbox.state()["phase"] == "implementing"
-    assert not any(call.startswith("review") for call in sandbox.calls())
+    assert "review-1.1" in sandbox.calls()
+    assert "approved" not in sandbox.state()["implementation"]
     assert json.loads((sandbox.folder() / "evidence.json").read_text())["status"] == "red"
 
 
 def test_tests_that_cannot_run_are_a_persons_decision_and_a_recorded_waiver(sandbox: Sandbox) -> None:
-    sandbox.set("evidence", test="")
+    sandbox.set("evidence", test="no-such-program-anywhere")
     sandbox.plan()
     asked = sandbox.run("impl", CHANGE, "--json")
     assert asked.code == 4
-    assert "could not be run" in asked.data["decisions"][0]["question"]
-    sandbox.run("answer", CHANGE, "UD-1", "proceed")
+    assert "tests could not run" in asked.data["decisions"][0]["question"]
+    assert sandbox.run("answer", CHANGE, "UD-1", "proceed").code != 0, "an override needs a reason"
+    assert sandbox.run("answer", CHANGE, "UD-1", "proceed", "--note", "tested by hand").code == 0
     assert sandbox.run("impl", CHANGE).code == 0
-    assert sandbox.state()["run"]["waived"] == ["evidence.json"]
+    (waiver,) = sandbox.state()["implementation"]["waivers"]
+    assert (waiver["id"], waiver["why"], waiver["decision"]) == (
+        "test:no-such-program-anywhere",
+        "tested by hand",
+        "UD-1",
+    )
     assert sandbox.state()["phase"] == "complete"
 
 
@@ -348,7 +355,7 @@ def test_a_test_command_that_cannot_be_read_is_a_persons_decision(sandbox: Sandb
     sandbox.plan()
     asked = sandbox.run("impl", CHANGE, "--json")
     assert asked.code == 4
-    assert "cannot be read" in json.loads((sandbox.folder() / "evidence.json").read_text())["note"]
+    assert "cannot be read" in json.loads((sandbox.folder() / "baseline.json").read_text())["results"][0]["note"]
 
 
 def test_implementing_without_git_names_git_init(sandbox: Sandbox, tmp_path: Path) -> None:

@@ -22,11 +22,12 @@ from tests.sandbox import AGENTD, CHANGE, IDEA, Ran, Sandbox, alive, wait_until
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129, signal.SIGKILL: -9}
 TESTS = f"exec {sys.executable} -B -m unittest discover -s tests -t .\n"
 HANGING_TESTS = """
-sleep 3600 & echo $! >>pids.txt
-setsid sh -c 'echo $$ >>pids.txt; exec sleep 3600' &
-echo $$ >>pids.txt
+sleep 3600 & echo $! >>../pids.txt
+setsid sh -c 'echo $$ >>../pids.txt; exec sleep 3600' &
+echo $$ >>../pids.txt
 wait
 """
+BUILT = ["implement-1.1", "resolve-1.1", "review-1.1", "review-2.1"]
 PLANNED = ["break_down-1.1", "challenge-1.1", "challenge-2.1", "propose-1.1", "revise-1.1", "write_spec-1.1"]
 
 
@@ -64,11 +65,12 @@ def agents(file: Path) -> list[int]:
 def hang_agent(sandbox: Sandbox, step: str, phase: str, *words: str, **more: Any) -> Scene:
     """The agent of one step of the change workflow hangs; the agent of a spec is a child's."""
     folder = sandbox.root / "agentd" / "changes" / CHANGE
-    place = folder / "children" / "specify" / "top-words" if step == "write_spec" else folder
+    above = {"write_spec": "specify", "implement": "implement"}
+    place = folder / "children" / above[step] / "top-words" if step in above else folder
     sane = sandbox.entry(step)
-    record = sandbox.root / "agents.txt"
+    record = sandbox.root / "agentd" / "agents.txt"
     sandbox.script(**{step: {**sane, "record": str(record), "hang": True, **more}})
-    calls = PLANNED if words[0] == "plan" else [*PLANNED, "implement-1.1", "resolve-1.1", "review-1.1"]
+    calls = PLANNED if words[0] == "plan" else [*PLANNED, *BUILT]
     return Scene(
         sandbox,
         words,
@@ -94,8 +96,8 @@ def in_impl(sandbox: Sandbox, planned: Sandbox) -> Scene:
 
 def in_tests(sandbox: Sandbox, planned: Sandbox) -> Scene:
     """agentd itself runs the project's tests, and they hang."""
-    planned.set("evidence", test="sh tests.sh")
-    pids, script = planned.root / "pids.txt", planned.root / "tests.sh"
+    planned.set("evidence", test="sh ../tests.sh")
+    pids, script = planned.root.parent / "pids.txt", planned.root.parent / "tests.sh"
     script.write_text(HANGING_TESTS)
     return Scene(
         planned,
@@ -105,7 +107,7 @@ def in_tests(sandbox: Sandbox, planned: Sandbox) -> Scene:
         lambda: len(numbers(pids)) == 3,
         lambda: numbers(pids),
         lambda: script.write_text(TESTS),
-        {".": sorted([*PLANNED, "implement-1.1", "resolve-1.1", "review-1.1"])},
+        {".": sorted([*PLANNED, *BUILT])},
         "complete",
     )
 

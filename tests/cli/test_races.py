@@ -7,7 +7,7 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -258,41 +258,80 @@ def test_a_phase_set_while_agentd_works_stops_it_and_is_followed_next(working: W
     [
         (lambda text: text + "  : [\n", r"STATE\.yaml:\d+"),
         (lambda text: text[: len(text) // 2] + "\n}", r"STATE\.yaml:\d+"),
-        (lambda text: text.replace("phase: proposed", "phase: [1]"), r"STATE\.yaml:\d+: phase must be text"),
+        (lambda text: re.sub(r"\nphase: \w+", "\nphase: [1]", text), r"STATE\.yaml:\d+: phase must be text"),
         (lambda text: "", r"STATE\.yaml:1"),
     ],
 )
-def test_a_broken_edit_while_agentd_works_stops_it_and_can_be_put_right(
-    working: Working, damage: "type[str]", said: str
+def test_what_nobody_can_read_after_a_call_is_put_back_and_before_a_command_it_is_an_error(
+    working: Working, damage: Callable[[str], str], said: str
 ) -> None:
-    path = working.sandbox.state_file()
+    """Nobody can tell an agent's damage from a person's: what agentd last knew stands again, and nothing is lost."""
+    path, sandbox = working.sandbox.state_file(), working.sandbox
+    path.write_text(damage(path.read_text()))
+    broken = path.read_bytes()
+    code, out, _ = working.finish()
+    assert code == 1
+    kept = path.with_name("STATE.yaml.unreadable-1")
+    assert f"STATE.yaml was left unreadable (it is now {kept.name}) while the agent worked, and was put back" in out
+    assert kept.read_bytes() == broken
     text = path.read_text()
     path.write_text(damage(text))
     broken = path.read_bytes()
-    code, _, err = working.finish()
-    assert code == 1
-    assert re.search(said, err), err
-    assert "Fix:" in err
+    refused = sandbox.run("plan", CHANGE)
+    assert refused.code == 1
+    assert re.search(said, refused.err), refused.err
+    assert "Fix:" in refused.err
     assert path.read_bytes() == broken
     path.write_text(text)
+    done = sandbox.run("plan", CHANGE)
+    assert done.code == 0, done.err
+    assert sandbox.calls() == sorted([*PLANNED, "propose-2.1"])
+
+
+def test_a_state_file_that_goes_away_while_an_agent_works_is_put_back(working: Working) -> None:
+    path = working.sandbox.state_file()
+    path.unlink()
+    code, out, _ = working.finish()
+    assert code == 1
+    assert "STATE.yaml was taken away while the agent worked, and was put back" in out
+    assert [found.name for found in path.parent.glob("STATE.yaml*")] == ["STATE.yaml"]
+    assert working.sandbox.run("plan", CHANGE).code == 0
+    assert len(working.record.read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize("there", ["folder", "link", "pipe"])
+def test_what_is_no_file_is_moved_out_of_the_place_of_the_state(working: Working, there: str) -> None:
+    path = working.sandbox.state_file()
+    other = working.sandbox.root / "other.txt"
+    other.write_text("not a state\n")
+    path.unlink()
+    if there == "folder":
+        path.mkdir()
+    elif there == "link":
+        path.symlink_to(other)
+    else:
+        os.mkfifo(path)
+    code, out, _ = working.finish()
+    assert code == 1
+    assert "STATE.yaml was left unreadable (it is now STATE.yaml.unreadable-1)" in out
+    assert path.is_file()
+    assert not path.is_symlink()
+    assert other.read_text() == "not a state\n"
+    assert working.sandbox.run("plan", CHANGE).code == 0
+
+
+def test_a_phase_that_was_moved_ahead_of_a_step_that_was_cut_off_is_put_back_and_said(working: Working) -> None:
+    working.process.kill()
+    working.process.communicate(timeout=30)
+    working.sandbox.script(propose=working.sane)
+    working.sandbox.edit_state("phase: proposed", "phase: challenged")
     done = working.sandbox.run("plan", CHANGE)
     assert done.code == 0, done.err
-    assert "finished before the interruption" in done.out
-    assert len(working.record.read_text().splitlines()) == 1
-    assert working.sandbox.calls() == PLANNED
-
-
-def test_a_state_file_that_goes_away_while_agentd_works_is_an_error_and_comes_back_unharmed(working: Working) -> None:
-    path = working.sandbox.state_file()
-    kept = path.rename(path.with_name("STATE.yaml~"))
-    code, _, err = working.finish()
-    assert code == 1
-    assert "STATE.yaml: No such file or directory." in err
-    assert "Fix:" in err
-    assert not path.exists()
-    kept.rename(path)
-    assert working.sandbox.run("plan", CHANGE).code == 0
-    assert len(working.record.read_text().splitlines()) == 1
+    assert "the phase in STATE.yaml was changed to challenged while propose was under way" in done.out
+    assert "put back to proposed; if you want it, set it again when propose is over" in done.out
+    noted = [event for event in working.sandbox.events() if event["event"] == "phase put back"]
+    assert [(event["step"], event["phase"], event["was"]) for event in noted] == [("propose", "proposed", "challenged")]
+    assert "challenge-1.1" in working.sandbox.calls()
 
 
 def test_a_save_by_an_editor_that_renames_is_an_edit_like_any_other(working: Working) -> None:

@@ -81,7 +81,7 @@ def test_an_implementer_that_reaches_out_of_the_work_tree_fails(ready: Sandbox, 
 
 @works
 def test_tests_that_reach_out_of_the_work_tree_are_red(ready: Sandbox) -> None:
-    evidence = ready.folder() / "evidence.json"
+    evidence = ready.folder() / "baseline.json"
     ready.set("evidence", test=f"sh -c 'touch built; touch ~/new; cat ~/.ssh/id && echo forged > {evidence}'")
     done = ready.run("impl", CHANGE)
     assert "tests red" in done.out
@@ -95,7 +95,7 @@ def test_tests_that_reach_out_of_the_work_tree_are_red(ready: Sandbox) -> None:
 @works
 def test_a_test_program_that_is_not_there_could_not_run_and_is_not_red(ready: Sandbox) -> None:
     ready.set("evidence", test="no-such-runner --all")
-    assert "tests unknown" in ready.run("impl", CHANGE).out
+    assert "tests could not run" in ready.run("impl", CHANGE).out
 
 
 @works

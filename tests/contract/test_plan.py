@@ -1,9 +1,9 @@
 """A change is planned by the agents' real programs: their tools are called, their words counted, nothing else is touched."""
 
-from typing import Any
-
 import pytest
 
+from tests.contract.building import check_built
+from tests.contract.calls import check_calls, told
 from tests.contract.lab import Lab
 from tests.sandbox import wait_until
 
@@ -19,18 +19,6 @@ STEPS = [
     "challenge_again",
 ]
 DOCUMENTS = ["CHALLENGE.md", "proposal.md", "specs/top-words.md", "tasks.md"]
-# What each agent speaks to its model.
-SPOKEN = {
-    "claude": "anthropic",
-    "codex": "openai",
-    "gemini": "gemini",
-    "opencode": "chat",
-    "copilot": "chat",
-    "acp": "gemini",
-    "builtin": "chat",
-}
-# Who never tells what was used: unknown is not nothing.
-SILENT = ("copilot",)
 
 
 def check_planned(lab: Lab, planner: str, challenger: str, reviews: bool = True) -> None:
@@ -44,42 +32,11 @@ def check_planned(lab: Lab, planner: str, challenger: str, reviews: bool = True)
     assert [name for name in DOCUMENTS if not (lab.folder() / name).is_file()] == []
     assert "words with the same number by the alphabet" in (lab.folder() / "specs/top-words.md").read_text()
     assert set(state["approval"]["documents"]) >= {"proposal.md", "specs/top-words.md", "tasks.md"}
-    check_calls(lab, planner, challenger, steps)
+    check_calls(lab, {step: challenger if step.startswith("challenge") else planner for step in steps})
     assert [scene for scene in dict.fromkeys(each.scene for each in lab.model.requests) if scene] == steps
     assert lab.changed_settings() == []
     assert lab.leaks() == []
     wait_until(lambda: not lab.processes(), 10)
-
-
-def check_calls(lab: Lab, planner: str, challenger: str, steps: list[str]) -> None:
-    """Every call is in the state with who made it, which model answered, and what it used, as the model counted it."""
-    made: dict[str, list[dict[str, Any]]] = {}
-    for call in lab.state()["llm_calls"]:
-        made.setdefault(scene_of(call["call"]), []).append(call)
-    assert list(made) == steps
-    for scene, calls in made.items():
-        agent = challenger if scene.startswith("challenge") else planner
-        requests = lab.model.played(scene)
-        assert {call["agent"] for call in calls} == {agent}
-        assert {each.vendor for each in requests} == {SPOKEN[agent]}
-        assert calls[-1]["model"], calls
-        if agent in SILENT:
-            assert {call["tokens_in"] for call in calls} == {None}, calls
-        else:
-            assert sum(call["tokens_in"] or 0 for call in calls) == sum(each.size // 4 for each in requests), calls
-            assert calls[-1]["tokens_out"] > 0, calls
-
-
-def scene_of(call: str) -> str:
-    step, _, number = call.rpartition("/")[2].rpartition("-")
-    return f"{step}_again" if step == "challenge" and not number.startswith("1.") else step
-
-
-def told(lab: Lab) -> str:
-    """What the model was asked, and the last words of each transcript."""
-    asked = [f"{each.vendor} {each.scene} {each.turn} {each.size}" for each in lab.model.requests]
-    calls = [f"{path.name}\n{path.read_text()[-3000:]}" for path in sorted(lab.folder().rglob("calls/*.jsonl"))[-1:]]
-    return "\n".join(["", *asked, *calls])
 
 
 @pytest.mark.parametrize("agent", ["claude", "codex", "gemini"])
@@ -88,14 +45,16 @@ def test_one_agent_plans_and_challenges_a_change(lab: Lab, agent: str) -> None:
     check_planned(lab, agent, agent)
 
 
-def test_gemini_plans_and_codex_challenges(lab: Lab) -> None:
+def test_a_change_goes_from_idea_to_archive_with_another_agent_in_each_role(lab: Lab) -> None:
     """gemini takes its server of tools from a file of the project, which stays the person's in all else."""
     own = '{\n  // dark, please\n  "ui": {"theme": "Dracula"}\n}\n'
     file = lab.root / ".gemini" / "settings.json"
     file.parent.mkdir()
     file.write_text(own)
-    lab.play("claude", planner="gemini", challenger="codex")
+    lab.play("claude", planner="gemini", challenger="codex", reviewer="codex")
     check_planned(lab, "gemini", "codex")
+    check_built(lab, "claude", "codex")
+    assert lab.changed_settings() == []
     kept = [line for line in file.read_text().splitlines() if line.strip(" ,") in map(str.strip, own.splitlines())]
     assert "  // dark, please" in kept
     assert any("Dracula" in line for line in kept)

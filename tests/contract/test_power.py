@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.contract.building import words_of
 from tests.contract.conftest import Open
 from tests.contract.lab import DONE, REVIEW, WHEN, Lab
 from tests.contract.model import Scenes
@@ -67,3 +68,17 @@ def test_an_implementer_changes_files_of_the_work_tree_and_no_others(open_lab: O
     assert done.code == 0, done.out + done.err
     assert inside.read_text() == "owned\n"
     assert [path for path in (*lab.home.glob("*.py"), lab.root.parent / "beside.py") if path.exists()] == []
+
+
+def test_codex_trusts_no_project_that_its_person_never_trusted(open_lab: Open) -> None:
+    """Settings of a project that is trusted can start programs."""
+    lab = open_lab(Scenes.load([]))
+    lab.play("codex")
+    lab.own_workflow("edit", EDIT)
+    own = lab.root / ".codex" / "config.toml"
+    own.parent.mkdir()
+    own.write_text('developer_instructions = "The project has its say."\n')
+    play(lab, 'This is step "write"', {"say": '{"outcome": "done"}'})
+    assert lab.run("run", "edit", "write a file", "--name", "one").code == 0
+    assert lab.changed_settings() == []
+    assert "The project has its say." not in words_of(lab.model.played("only")[0])

@@ -4,22 +4,30 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import psutil
 
 from agentd import yamltext
+from agentd.app import implementing
+from agentd.documents import evidence, tasks
+from agentd.git import trees
 from agentd.state import journal
 from agentd.usage import ledger
-from tests.crash.scenarios import RECORD
+from tests.crash.recorded import RECORD
 from tests.sandbox import Sandbox
 
 TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d\.\d+Z)?")
 SAVES = re.compile(r"(?m)^  saves: \d+$")
-SECONDS = re.compile(r'"seconds": [0-9.]+|in [0-9.]+s|duration_ms: \d+|"?bytes_in"?: \d+|"mark": "[0-9a-f]*"')
+SECONDS = re.compile(
+    r'"seconds": [0-9.]+|in [0-9.]+s|\([0-9.]+ s\)|duration_ms: \d+|"?bytes_in"?: \d+|"mark": "[0-9a-f]*"'
+)
+OLD_CODE = re.compile(r'[^\s"(]*/agentd-old-[^/]+/[^/\s"]+')
+TIMED = re.compile(r"(?m)^( +(?:sha256|evidence\.json|baseline\.json|REVIEW\.md): ).*$")  # checksums of what has times
 ATTEMPT = re.compile(r"(calls/.+)\.\d+\.jsonl")
-CALLED = re.compile(r'(?m)^( +call: .+|<review .+call=".+)\.\d+(">)?$')
+CALLED = re.compile(r'(?m)^( *call: .+|<review .+call=".+)\.\d+(">)?$')
 PROPOSAL = re.compile(r"(?m)^  proposal.md:\n    hash: .+$")  # of all its bytes: the attempt is one of them
 # What cut-off calls of agents that worked side by side add to.
 CALLS = re.compile(r"(?m)^(llm_calls|total_cost|total_tokens_in|total_tokens_out|unknown_costs):.*\n( .*\n)*")
@@ -52,16 +60,18 @@ def of(root: Path, alone: bool) -> dict[str, str]:
 
 def plain(text: str, root: Path) -> str:
     text = SAVES.sub("  saves: N", TIME.sub("TIME", text))
-    text = SECONDS.sub("SECONDS", text).replace(str(root), "ROOT")
+    text = TIMED.sub(r"\1SUM", SECONDS.sub("SECONDS", OLD_CODE.sub("OLD", text))).replace(str(root), "ROOT")
     return text.replace(f"../{root.name}-agentd/", "ROOT-agentd/")
 
 
 def branches(git: Path) -> str:
-    """Every branch and worktree, the branch that is checked out, and each time that another one was."""
-    refs = sorted(path.relative_to(git).as_posix() for path in (git / "refs" / "heads").rglob("*") if path.is_file())
-    refs += [path.relative_to(git).as_posix() for path in git.glob("worktrees/*")]
+    """Every ref, worktree and whatever else is there, the branch that is checked out, and each time that another was."""
+    apart = ("objects", "logs", "hooks", "worktrees")
+    found = (path.relative_to(git) for path in git.rglob("*") if path.is_file())
+    names = sorted(path.as_posix() for path in found if path.parts[0] not in apart)
+    names += [path.relative_to(git).as_posix() for path in git.glob("worktrees/*")]
     moves = [line.partition("\t")[2] for line in (git / "logs" / "HEAD").read_text().splitlines()]
-    return "\n".join([*refs, (git / "HEAD").read_text(), *moves])
+    return "\n".join([*names, (git / "HEAD").read_text(), *moves])
 
 
 def transitions(folder: Path) -> Iterator[str]:
@@ -113,8 +123,33 @@ def check_calls(root: Path, most: int) -> None:
     assert data.count(b"\n") - len(ledger.parse(data)) <= most, f"{path}:\n{data.decode()}"
 
 
+def check_implementations(root: Path) -> None:
+    """What was seen of a change that is implemented is of the files as they are; its tasks are ticked, its base is kept."""
+    for folder, phase, kept in implementations(root):
+        if phase not in ("complete", "archived"):
+            continue
+        assert trees.kept(root, f"{folder.name}/base") == (kept["base"] if phase == "complete" else "")
+        for name, tree in (("baseline", kept["base"]), ("evidence", trees.snapshot(root, implementing.OURS))):
+            data = (folder / f"{name}.json").read_bytes()
+            assert evidence.read(data.decode(), name).tree == tree, f"{name}.json is of other files"
+            assert sha256(data).hexdigest() == kept[name]["sha256"], f"{name}.json is not what the state says"
+        listed, problems = tasks.read((folder / "tasks.md").read_text(encoding="utf-8"))
+        assert listed is not None, problems
+        assert {task.status for task in listed.tasks} == {"completed"}, listed.tasks
+        rounds = sorted(path.name for path in (folder / "reviews").iterdir())
+        assert rounds == [f"{number:02}.md" for number in range(1, len(rounds) + 1)], rounds
+
+
+def implementations(root: Path) -> Iterator[tuple[Path, str, dict[str, Any]]]:
+    """Every change whose implementation has begun: its folder, its phase, what is kept of it."""
+    for path in (root / "agentd").glob("*/*/STATE.yaml"):
+        state = yamltext.parse_bytes(path.read_bytes(), "STATE.yaml").data
+        if state.get("implementation"):
+            yield path.parent, state["phase"], state["implementation"]
+
+
 def check_readable(sandbox: Sandbox) -> None:
-    """Whatever a kill left can be looked at, and nothing in it claims to be at work."""
+    """Whatever a kill left can be looked at, nothing in it claims to be at work, and git keeps what it began with."""
     listed = sandbox.run("list", "--all", "--json")
     assert listed.code == 0, listed.out + listed.err
     odd = [row for row in listed.data["runs"] if row["doing"] in ("working", "unreadable")]
@@ -123,6 +158,8 @@ def check_readable(sandbox: Sandbox) -> None:
         saves = yamltext.parse_bytes((folder / "STATE.yaml").read_bytes(), "STATE.yaml").data["run"]["saves"]
         told_of = [event["n"] for event in told(folder)]
         assert told_of[-1:] in ([saves], [saves + 1]), f"{folder}: state {saves}, diary {told_of}"
+    for folder, phase, kept in implementations(sandbox.root):
+        assert phase != "implementing" or trees.kept(sandbox.root, f"{folder.name}/base") == kept["base"]
 
 
 def check_nobody_left(root: Path) -> None:

@@ -6,13 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from tests.crash.implementations import (
+    asked_change,
+    doubted_change,
+    implemented_change,
+    parted_change,
+    planned_change,
+    to_doubt,
+)
+from tests.crash.recorded import ANSWERS, after, with_record
 from tests.plan.plans import QUESTIONS, SHORT, plan_of, spec
 from tests.sandbox import CHANGE, IDEA, Sandbox, make_sandbox, reviewed
-
-RECORD = "record.txt"
-ANSWERS = "agentd/answers.yaml"
 
 BATCH = """
 name: batch
@@ -71,6 +75,8 @@ class Scenario:
 
     prepare   makes the repository it is given in
     then      what is typed after it, without being killed
+    code      what it ends with
+    anew      given again after its end it begins anew: it is not killed when its last save is done
     alone     one agent at a time, so none is ever cut off by the kill and none may run twice
     sample    at how many points it is killed in a sample
     parts     into how many tests all of its points are spread
@@ -81,6 +87,8 @@ class Scenario:
     prepare: Callable[[Path], Sandbox]
     words: tuple[str, ...]
     then: tuple[tuple[str, ...], ...] = ()
+    code: int = 0
+    anew: bool = False
     alone: bool = True
     sample: int = 3
     parts: int = 1
@@ -92,7 +100,16 @@ def copy(prepared: Path, target: Path) -> Sandbox:
     shutil.copytree(prepared, target, symlinks=True)
     script = target / "agentd" / "demo.yaml"
     script.write_text(script.read_text(encoding="utf-8").replace(str(prepared), str(target)), encoding="utf-8")
-    return Sandbox(target)
+    sandbox = Sandbox(target)
+    temp = temporary(target)
+    temp.mkdir()
+    sandbox.env["TMPDIR"] = str(temp)
+    return sandbox
+
+
+def temporary(root: Path) -> Path:
+    """Where the programs of a repository put what is not to stay."""
+    return root.with_name(f"{root.name}.tmp")
 
 
 def attended_plan(folder: Path) -> Sandbox:
@@ -140,14 +157,6 @@ def by_tool(number: int, status: str, *issues: str) -> dict[str, Any]:
     return {"tools": [{"append_review": wanted}], "outcome": status}
 
 
-def planned_change(folder: Path) -> Sandbox:
-    return after(with_record(make_sandbox(folder)), "plan", CHANGE, IDEA)
-
-
-def implemented_change(folder: Path) -> Sandbox:
-    return after(planned_change(folder), "impl", CHANGE)
-
-
 def batch(folder: Path) -> Sandbox:
     """Children one at a time; the first look at their work rewinds it all, the second is content."""
     sandbox = wide(folder)
@@ -189,31 +198,19 @@ def answered(folder: Path) -> Sandbox:
     return sandbox
 
 
-def with_record(sandbox: Sandbox) -> Sandbox:
-    """Every entry of the script writes down that it was played, and costs something."""
-    script = yaml.safe_load((sandbox.root / "agentd" / "demo.yaml").read_text(encoding="utf-8"))
-    record = {"record": str(sandbox.root / RECORD), "usage": {"tokens_in": 1000, "tokens_out": 100}}
-    played = {
-        step: [{**entry, **record} for entry in (entries if isinstance(entries, list) else [entries])]
-        for step, entries in script.items()
-    }
-    sandbox.script(**played)
-    return sandbox
-
-
-def after(sandbox: Sandbox, *words: str, code: int = 0) -> Sandbox:
-    ran = sandbox.run(*words)
-    assert ran.code == code, ran.out + ran.err
-    return sandbox
-
-
 RUN_BATCH = ("run", "batch", "two of them", "--name", "b1", "--answers", ANSWERS)
+AGAIN = ("impl", CHANGE, "--re-review")
 SCENARIOS = {
     scenario.name: scenario
     for scenario in (
         Scenario("plan", attended_plan, ("plan", CHANGE, SHORT, "--answers", ANSWERS), sample=9, parts=24),
         Scenario("wide_plan", wide_plan, ("plan", CHANGE, IDEA, "--git", "worktree"), sample=3, parts=12, most=120),
         Scenario("impl", planned_change, ("impl", CHANGE), sample=5, parts=6),
+        Scenario("impl_parts", parted_change, ("impl", CHANGE), sample=4, parts=4, most=32),
+        Scenario("impl_asked", asked_change, ("impl", CHANGE, "--answers", ANSWERS), sample=3, parts=4, most=40),
+        Scenario("re_review", implemented_change, AGAIN, anew=True, sample=2, parts=3),
+        Scenario("re_review_refused", to_doubt, AGAIN, code=1, anew=True, sample=1, parts=3),
+        Scenario("impl_resolve", doubted_change, ("impl", CHANGE, "--resolve"), anew=True, sample=2, parts=3),
         Scenario("archive", implemented_change, ("archive", CHANGE), sample=4, parts=2),
         Scenario("batch", batch, RUN_BATCH, sample=6, parts=16),
         Scenario("wide", wide, RUN_BATCH, alone=False, sample=2, parts=10),

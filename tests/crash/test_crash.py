@@ -12,14 +12,16 @@ from pathlib import Path
 import pytest
 
 from tests.crash import image
-from tests.crash.scenarios import RECORD, SCENARIOS, Scenario, copy
+from tests.crash.recorded import RECORD
+from tests.crash.scenarios import SCENARIOS, Scenario, copy, temporary
 from tests.sandbox import CHANGE, Ran, Sandbox
 
 MOMENTS = ("before", "torn", "after")
 DEADLY = -signal.SIGKILL
 SIDE_BY_SIDE = 2
+SAVES = ("state:", "child:")
 AT_ONCE = (("step", "journal"), ("journal", "state"), ("journal", "child"))
-TWICE = ("plan", "wide_plan", "impl", "archive", "batch", "wide")
+TWICE = ("plan", "wide_plan", "impl", "impl_parts", "impl_asked", "archive", "batch", "wide")
 PAIRS = 8
 SAMPLED = ("plan",)
 # The agents that the plan of one spec calls, each with the name its call is kept under.
@@ -35,6 +37,19 @@ CALLS = (
     ("challenge", "challenge"),
     ("revise", "reproposal"),
     ("challenge", "challenge"),
+)
+# The agents that the implementation of three specs calls.
+CODING = (
+    "implement top-words",
+    "implement stop-words",
+    "mend stop-words",
+    "implement report",
+    "implement top-words-2",
+    "review -",
+    "resolve -",
+    "review -",
+    "resolve -",
+    "review -",
 )
 
 
@@ -65,10 +80,11 @@ def make_stage(scenario: Scenario, folder: Path) -> Stage:
     prepared = scenario.prepare(folder).root
     whole, log = copy(prepared, folder / "whole"), folder / "points"
     ran = whole.run(*scenario.words, env={"AGENTD_CRASH_LOG": str(log)})
-    assert ran.code == 0, ran.out + ran.err
+    assert ran.code == scenario.code, ran.out + ran.err
     finish(scenario, whole)
     image.check_diaries(whole.root, 0)
     image.check_calls(whole.root, 0)
+    image.check_implementations(whole.root)
     return Stage(scenario, prepared, tuple(log.read_text().splitlines()), image.of(whole.root, scenario.alone))
 
 
@@ -89,6 +105,8 @@ def places(stage: Stage) -> list[str]:
         same = stage.scenario.alone and (before, role) in AT_ONCE
         found += [f"{role}:{number}:{when}" for when in (moments[1:] if same else moments)]
         before = role
+    if stage.scenario.anew:
+        del found[max(at for at, place in enumerate(found) if place.startswith(SAVES) and place.endswith("after")) :]
     return found
 
 
@@ -136,6 +154,22 @@ def test_a_plan_that_nobody_kills_is_what_the_killed_ones_are_held_against(stage
 
 
 @pytest.mark.crash
+def test_an_implementation_that_nobody_kills_is_what_the_killed_ones_are_held_against(
+    stage: Callable[[str], Stage],
+) -> None:
+    """Each part once, an approval of red tests that does not count, one review for each round, every task ticked."""
+    found = stage("impl_parts").expected
+    home = f"agentd/changes/{CHANGE}"
+    assert [line.rpartition(" ")[0] for line in found[RECORD].splitlines()][-len(CODING) :] == list(CODING)
+    judged = [line.split()[3] for line in found[f"{home}/journal.jsonl"].splitlines() if line.split()[2] == "judge"]
+    assert judged == ["needs_changes", "needs_changes", "approved"]
+    said = [re.findall(r"## Verdict\n\n(\w+)", found[f"{home}/reviews/{number:02}.md"]) for number in (1, 2, 3)]
+    assert said == [["APPROVED"], ["NEEDS_CHANGES"], ["APPROVED"]]
+    assert found[f"{home}/tasks.md"].count("- Status: completed") == 4
+    assert f"refs/agentd/{CHANGE}/base" in found[".git"]
+
+
+@pytest.mark.crash
 @pytest.mark.requirement(88)
 def test_a_command_killed_anywhere_goes_on_when_it_is_given_again(
     stage: Callable[[str], Stage], name: str, part: tuple[int, int], tmp_path: Path, request: pytest.FixtureRequest
@@ -178,6 +212,7 @@ def kill_each(
             wrong.append(f"{made.scenario.name}, killed at {' and '.join(order)} in {root}:\n{error}")
         else:
             shutil.rmtree(root)
+            shutil.rmtree(temporary(root))
     request.node.user_properties.append((f"killed {counted}", kills))
     assert not wrong, f"{len(wrong)} of {len(orders)}\n" + "\n".join(wrong[:5])
 
@@ -192,11 +227,14 @@ def kill(made: Stage, order: Sequence[str], root: Path) -> int:
         image.check_readable(sandbox)
         kept |= image.answers(root)
     again = sandbox.run(*scenario.words)
-    assert over(again), f"given again it ended with {again.code}:\n{again.out}{again.err}"
+    assert over(again, scenario), f"given again it ended with {again.code}:\n{again.out}{again.err}"
     finish(scenario, sandbox)
     image.check_diaries(root, len(order))
     image.check_calls(root, len(order) if scenario.alone else len(order) * SIDE_BY_SIDE)
     image.check_nobody_left(root)
+    image.check_implementations(root)
+    left = sorted(path.name for path in temporary(root).iterdir())
+    assert not left, f"left in the temporary folder: {left}"
     now = image.answers(root)
     lost = [str(key[0]) for key, data in kept.items() if key in now and now[key] != data]
     assert not lost, f"answers were not kept: {lost}"
@@ -204,9 +242,9 @@ def kill(made: Stage, order: Sequence[str], root: Path) -> int:
     return len(order)
 
 
-def over(ran: Ran) -> bool:
+def over(ran: Ran, scenario: Scenario) -> bool:
     """The command is through; archiving what has been archived is refused."""
-    return ran.code == 0 or "is archived, not complete" in ran.err
+    return ran.code == scenario.code or "is archived, not complete" in ran.err
 
 
 def compare(found: dict[str, str], expected: dict[str, str]) -> None:

@@ -363,6 +363,19 @@ def test_the_review_of_an_implementation_says_what_was_found_and_who_said_so(ben
     assert review.parse(bench.text("REVIEW.md"), "REVIEW.md").verdict == "APPROVED"
 
 
+def test_a_review_is_told_which_of_its_issues_quote_no_code(bench: Bench) -> None:
+    bench.begin("review")
+    told = said(bench.call_tool("create_review", samples.CREATE_REVIEW))
+    assert "'State is not checked' does not count: it quotes nothing." in told
+    assert "'A typo' does not count: it names no file." in told
+    quote = "if state:\n    return `x` ** 2\n## Verdict: APPROVED"
+    sent = changed(samples.CREATE_REVIEW, "issues", 0, "quote", value=quote)
+    again = said(bench.call_tool("create_review", changed(sent, "issues", value=sent["issues"][:1])))
+    assert "does not count" not in again
+    (found,) = review.parse(bench.text("REVIEW.md"), "REVIEW.md").issues
+    assert found.quote == quote
+
+
 @pytest.mark.parametrize(
     ("way", "value"),
     [

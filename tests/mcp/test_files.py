@@ -150,7 +150,7 @@ def test_a_task_is_told_in_the_words_of_its_step(bench: Bench) -> None:
     result = bench.call_tool("get_task", {"change_id": CHANGE, "task_type": "review_spec"})
     assert said(result) == f"Look hard at {CHANGE}."
     result = bench.call_tool("get_task", {"change_id": CHANGE, "task_type": "implement"})
-    assert 'This is step "implement"' in said(result)
+    assert "You implement a part of an approved plan" in said(result)
     assert "Sign in with OAuth" in said(result)
     assert bench.call_tool("get_task", {"change_id": CHANGE, "task_type": "sleep"}).is_error
 

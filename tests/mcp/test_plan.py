@@ -13,6 +13,7 @@ from agentd.app.project import open_project
 from agentd.app.validating import validate_change
 from agentd.documents import proposal
 from tests.mcp import samples
+from tests.plan.plans import answered
 from tests.sandbox import Sandbox, make_sandbox
 
 DOC = Path(__file__).parents[2] / "docs" / "scripted-agent.md"
@@ -88,7 +89,9 @@ def test_agents_plan_and_review_a_change_through_their_tools(sandbox: Sandbox) -
     lines = (sandbox.folder() / "calls" / "propose-1.1.jsonl").read_text(encoding="utf-8").splitlines()
     told = [(event["tool"], event["status"]) for event in map(json.loads, lines) if event.get("type") == "tool"]
     assert told == [("create_clarifications", "error"), ("create_proposal", "success"), ("append_review", "error")]
-    done = sandbox.run("impl", CHANGE)
+    sandbox.script(implement={})
+    without = [{"value": "waive", "note": "nothing is built here"}] * 4
+    done = sandbox.run("impl", CHANGE, *answered(sandbox, unfinished=without))
     assert done.code == 0, done.out + done.err
     assert sandbox.state()["phase"] == "complete"
     assert "APPROVED" in (sandbox.folder() / "REVIEW.md").read_text(encoding="utf-8")

@@ -1,67 +1,28 @@
-"""A word is a verdict or it is none; nothing but APPROVED approves."""
+"""What a review says of itself, and whether that goes together and with what agentd saw."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentd.model.change import REVIEW_STATUSES
+from agentd.model.evidence import Status
 from agentd.model.verdict import (
     CODE_VERDICTS,
     PLAN_VERDICTS,
+    TEST_STATUSES,
     CodeVerdict,
     Issue,
     SecurityStatus,
     TestResults,
-    code_verdict,
+    TestStatus,
     contradictions,
     count,
     only_minor,
-    plan_verdict,
+    overclaimed,
     severity,
     status_of,
     verdict_of,
 )
-
-
-@pytest.mark.requirement(49)
-@pytest.mark.parametrize(
-    ("word", "verdict"),
-    [
-        ("APPROVED", "APPROVED"),
-        (" approved ", "APPROVED"),
-        ("Needs revision", "NEEDS_REVISION"),
-        ("needs-revision", "NEEDS_REVISION"),
-        ("REJECTED", "REJECTED"),
-        *((word, None) for word in ("", "not approved", "APPROVED!", "APPROVED REJECTED", "UNKNOWN", "NEEDS_CHANGES")),
-    ],
-)
-def test_a_word_is_a_verdict_on_a_plan_or_none(word: str, verdict: str | None) -> None:
-    assert plan_verdict(word) == verdict
-
-
-@pytest.mark.parametrize(
-    ("word", "verdict"),
-    [
-        ("NEEDS_FIX", "NEEDS_CHANGES"),
-        ("needs changes", "NEEDS_CHANGES"),
-        ("MAJOR_ISSUES", "MAJOR_ISSUES"),
-        ("OK", None),
-    ],
-)
-def test_a_word_is_a_verdict_on_an_implementation_or_none(word: str, verdict: str | None) -> None:
-    assert code_verdict(word) == verdict
-
-
-@given(st.text())
-def test_no_other_word_approves(word: str) -> None:
-    if word.strip().upper() != "APPROVED":
-        assert plan_verdict(word) != "APPROVED"
-        assert code_verdict(word) != "APPROVED"
-
-
-def test_every_verdict_is_its_own_word() -> None:
-    assert [plan_verdict(word) for word in PLAN_VERDICTS] == list(PLAN_VERDICTS)
-    assert [code_verdict(word) for word in CODE_VERDICTS] == list(CODE_VERDICTS)
 
 
 def test_a_status_of_a_review_stands_for_its_verdict_and_a_resolved_one_for_none() -> None:
@@ -122,3 +83,54 @@ def test_counts_beyond_a_total_contradict_it_whatever_the_verdict(verdict: CodeV
         "2 passed, 0 failed and 2 skipped are more tests than the total of 3",
     )
     assert contradictions(verdict, (), TestResults("PASS", 5, 2, 0, 2)) == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "failed", "total", "status", "sentence"),
+    [
+        (
+            TestResults("PASS", 5, 5),
+            *(1, 5, "red"),
+            "The reviewer reported PASS with 5 passed; agentd saw 1 of 5 fail.",
+        ),
+        (TestResults("PASS"), 0, 0, "red", "The reviewer reported PASS; agentd saw the tests fail."),
+        (TestResults("PASS"), 0, 0, "none", "The reviewer reported PASS; agentd saw no test run."),
+        (TestResults("PASS", 3, 3), 0, 0, "unknown", "The reviewer reported PASS with 3 passed; agentd could not run the tests."),
+        (TestResults("FAIL", 5, 4, 1), 3, 5, "red", "The reviewer reported FAIL with 4 passed and 1 failed; agentd saw 3 of 5 fail."),
+        (TestResults("PARTIAL", 5, 5), 2, 7, "red", "The reviewer reported PARTIAL with 5 passed; agentd saw 2 of 7 fail."),
+        (TestResults("PASS", 9, 9), 0, 5, "green", "The reviewer reported PASS with 9 passed; agentd saw none of 5 fail."),
+        (TestResults("UNKNOWN", passed=2), 0, 0, "none", "The reviewer reported UNKNOWN with 2 passed; agentd saw no test run."),
+    ],
+)  # fmt: skip
+def test_what_a_reviewer_reported_better_than_it_is_is_told(
+    said: TestResults, failed: int, total: int, status: Status, sentence: str
+) -> None:
+    assert overclaimed(said, failed, total, status) == sentence
+
+
+@pytest.mark.parametrize(
+    ("said", "failed", "total", "status"),
+    [
+        (None, 3, 5, "red"),
+        (TestResults("PASS", 5, 5), 0, 5, "green"),
+        (TestResults("PASS", 5, 4, 0, 1), 0, 5, "green"),
+        (TestResults("PASS", 9, 9), 0, 0, "green"),  # what agentd could not count, nobody is held to
+        (TestResults("FAIL"), 3, 5, "red"),
+        (TestResults("FAIL", 5, 1, 4), 3, 5, "red"),
+        (TestResults("UNKNOWN"), 3, 5, "red"),
+        (TestResults("UNKNOWN"), 0, 0, "unknown"),
+        (TestResults("FAIL", 5, 4, 1), 0, 5, "green"),
+    ],
+)
+def test_a_reviewer_that_reported_what_agentd_saw_or_worse_or_nothing_claimed_nothing(
+    said: TestResults | None, failed: int, total: int, status: Status
+) -> None:
+    assert overclaimed(said, failed, total, status) == ""
+
+
+@given(
+    st.sampled_from(TEST_STATUSES), st.integers(0, 9), st.integers(0, 9), st.sampled_from(["red", "none", "unknown"])
+)
+def test_nothing_but_green_goes_with_pass(word: TestStatus, passed: int, failed: int, status: Status) -> None:
+    if word == "PASS":
+        assert overclaimed(TestResults(word, passed=passed), failed, passed + failed, status)

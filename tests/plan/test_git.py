@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from agentd.git.repository import git
+from tests.impl.coding import HONEST
 from tests.plan.plans import QUESTIONS, SHORT, answered, read_lines, steps, told
 from tests.sandbox import CHANGE, IDEA, YES, Ran, Sandbox, kill, wait_until
 
@@ -93,7 +94,7 @@ def test_a_new_branch_is_made_and_checked_out(sandbox: Sandbox, way: str) -> Non
 def test_a_new_worktree_is_where_the_agents_work(sandbox: Sandbox, way: str) -> None:
     script, seen = told(sandbox, {"challenge": YES, "review_proposal": {"say": "PASS"}})
     questions = {"documents": {"questions.yaml": QUESTIONS}}
-    sandbox.script(**script, draft_questions=questions, implement={"files": {"made.txt": "made"}})
+    sandbox.script(**script, draft_questions=questions, implement=HONEST)
     sandbox.set("workflow", self_review_iterations=1)
     commit(sandbox)
     words = ("--git", "worktree") if way == "flag" else ()
@@ -109,10 +110,10 @@ def test_a_new_worktree_is_where_the_agents_work(sandbox: Sandbox, way: str) -> 
     assert (there / home / "clarifications.md").read_bytes() == (sandbox.folder() / "clarifications.md").read_bytes()
     context = {Path(each.get("GEMINI_CONTEXT_FILE") or each["AGENTS_CONTEXT_FILE"]) for each in read_lines(seen)}
     assert context == {sandbox.root / home / "GEMINI.md", sandbox.root / home / "AGENTS.md"}
-    sandbox.set("evidence", test="test -f made.txt")
-    assert sandbox.run("impl", CHANGE).code == 0
-    assert (there / "made.txt").is_file()
-    assert not (sandbox.root / "made.txt").exists()
+    done = sandbox.run("impl", CHANGE)
+    assert done.code == 0, done.out + done.err
+    assert (there / "tests" / "test_top.py").is_file()
+    assert not (sandbox.root / "tests" / "test_top.py").exists()
 
 
 @pytest.mark.requirement(130)
@@ -138,10 +139,9 @@ def test_a_worktree_that_is_gone_is_told_with_how_to_get_it_back(sandbox: Sandbo
     assert sandbox.calls() == before
     assert "intent" not in sandbox.state()["run"]
     subprocess.run(lost.data["fix"], shell=True, check=True, capture_output=True, timeout=60)
-    sandbox.script(implement={"files": {"made.txt": "made"}})
-    sandbox.set("evidence", test="test -f made.txt")
+    sandbox.script(implement=HONEST)
     assert sandbox.run("impl", CHANGE).code == 0
-    assert (worktree(sandbox) / "made.txt").is_file()
+    assert (worktree(sandbox) / "tests" / "test_top.py").is_file()
 
 
 @pytest.mark.requirement(130)

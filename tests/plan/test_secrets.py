@@ -102,7 +102,7 @@ def test_evidence_holds_no_secret_that_a_test_printed(planted: Sandbox) -> None:
     planted.set("evidence", test="python3 noisy.py")
     assert planted.plan().code == 0
     planted.run("impl", CHANGE)
-    assert (planted.folder() / "evidence.json").is_file()
+    assert (planted.folder() / "baseline.json").is_file()
     assert found(planted) == []
 
 

@@ -57,9 +57,10 @@ def test_every_call_is_kept_with_what_it_used_and_cost(sandbox: Sandbox) -> None
     assert state["total_tokens_in"] == 8 * 15234
     assert state["total_tokens_out"] == 8 * 892
     assert state["total_cost"] == pytest.approx(8 * COST)
+    sandbox.script(implement={"files": {"tally/part1.py": "PART = 1\n"}})
     sandbox.run("impl", CHANGE)
     assert calls(sandbox)[:9] == made
-    assert [call["step"] for call in calls(sandbox)[9:]] == ["implement", "resolve", "review"]
+    assert [call["step"] for call in calls(sandbox)[9:]] == ["implement_spec-top-words", "review"]
     shown = sandbox.run("cost", CHANGE, "--by", "step").out
     assert "$0.0019" in next(line for line in shown.splitlines() if line.startswith("proposal-gen"))
 

@@ -1,4 +1,4 @@
-"""The templates of planning: each says what its agent must know, and text of a project stays data in it."""
+"""The templates of a change: each says what its agent must know, and text of a project stays data in it."""
 
 import re
 from itertools import chain
@@ -33,11 +33,19 @@ VALUES = {
     "findings": "tasks.md:12: High, unknown_spec",
     "tools": "read_file, edit_file",
     "round": "2",
+    "tasks": "- logic.1 Sign in: CREATE src/oauth.py (auth-flow:R1)",
+    "evidence": "tests red: 3 passed, 1 failed",
+    "output": "AssertionError",
+    "against": "- tests red",
+    "code_issues": "I1 (High, open): no logout",
+    "report": f"{FOLDER}/REVIEW.md",
+    "diff": f"{FOLDER}/implementation.diff",
+    "code_round": "2",
     "outcomes": "done",
     "forward": "done",
 }
 STEPS = sorted(NEEDS)
-FROM_PEOPLE = ("description", "issues", "findings")
+FROM_PEOPLE = ("description", "issues", "findings", "tasks", "evidence", "output", "against", "code_issues")
 
 
 def filled(step: str, **values: str) -> str:
@@ -51,11 +59,10 @@ def has(text: str, *wanted: str) -> None:
     assert not missing, f"{missing} not in:\n{text}"
 
 
-def test_every_step_of_planning_that_an_agent_plays_has_its_template() -> None:
-    tables = (read_built_in("change"), read_built_in("change-spec"))
+def test_every_step_of_a_change_that_an_agent_plays_has_its_template() -> None:
+    tables = [read_built_in(name) for name in ("change", "change-spec", "change-part", "change-review")]
     steps = [step for step in chain(*(table.steps.values() for table in tables)) if step.kind == "agent"]
-    planning = {step.name: for_step(step.name, step.tools) for step in steps if step.what in ("planner", "challenger")}
-    assert planning == {name: name for name in STEPS}
+    assert {step.name: for_step(step.name, step.tools) for step in steps} == {name: name for name in STEPS}
 
 
 def test_every_template_that_ships_is_used() -> None:
@@ -77,7 +84,7 @@ def test_a_template_has_no_slot_that_nobody_fills(step: str) -> None:
 
 @pytest.mark.parametrize("step", STEPS)
 def test_a_template_costs_little(step: str) -> None:
-    assert len(built_in(step)) <= (3500 if step == "challenge" else 2500)
+    assert len(built_in(step)) <= (3500 if step in ("challenge", "review") else 2500)
 
 
 @pytest.mark.parametrize("step", STEPS)

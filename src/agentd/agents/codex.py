@@ -37,6 +37,8 @@ def command(job: Job) -> Command:
     argv += ["--model", job.model] if job.model else []
     for key, value in {**OFF, **_sandbox(job), **_words(job), **(_server(job) if job.server else {})}.items():
         argv += ["-c", f"{key}={json.dumps(value, ensure_ascii=False)}"]  # of these values, JSON is TOML
+    if job.edits:  # else codex notes for good that the person trusts this project, and takes the project's own settings
+        argv += ["-c", f'projects={{{json.dumps(job.cwd, ensure_ascii=False)}={{trust_level="untrusted"}}}}']
     argv += job.args
     argv += ["resume", job.session, "-"] if job.session else ["-"]
     return Command(tuple(argv), job.prompt, files={INSTRUCTIONS: job.instructions} if job.instructions else {})

@@ -3,20 +3,28 @@
 import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentd import yamltext
-from agentd.app import base, branching, challenging, checking, clarifying, sandboxing, specifying
+from agentd.app import (
+    base,
+    branching,
+    challenging,
+    checking,
+    clarifying,
+    implementing,
+    proving,
+    specifying,
+    tasking,
+    weighing,
+)
 from agentd.documents import proposal, spec
 from agentd.documents import tasks as tasks_document
 from agentd.engine.waves import Item
 from agentd.errors import AgentdError, Corrupt
-from agentd.evidence.tests import run_tests
 from agentd.model.finding import Finding
 from agentd.model.run import Outcome
-from agentd.redaction import redact, secret_values
 from agentd.state import durable
 
 if TYPE_CHECKING:
@@ -31,27 +39,6 @@ def missing(name: str) -> Callable[["Work"], str]:
 def nothing(_: "Work") -> Outcome:
     """Goes on."""
     return Outcome("done")
-
-
-def run_project_tests(work: "Work") -> Outcome:
-    """Runs the configured test command; the result is kept in evidence.json and decides, whatever anybody says."""
-    config = work.project.config
-    evidence = run_tests(
-        str(config.get("evidence", "test")),
-        work.cwd,
-        work.environment(),
-        work.project.now(),
-        float(config.get("evidence", "timeout_secs")),
-        work.project.interrupted,
-        sandboxing.around_tests(work.project, work.cwd),
-    )
-    secrets = secret_values(work.secrets())
-    clean = tuple(redact(line, secrets) for line in evidence.output)
-    evidence = replace(evidence, command=redact(evidence.command, secrets), output=clean)
-    work.write("evidence.json", json.dumps(evidence.to_data(), indent=2, ensure_ascii=False) + "\n")
-    what = evidence.note or f"exit {evidence.exit_code}"
-    work.say(f"tests {evidence.status}: {what} ({evidence.seconds:.1f} s)")
-    return Outcome(evidence.status, what)
 
 
 def archive(work: "Work") -> Outcome:
@@ -69,6 +56,7 @@ def archive(work: "Work") -> Outcome:
         copy = library / source.relative_to(folder / "specs")
         durable.make_folder(copy.parent)
         durable.replace(copy, source.read_bytes(), "document")
+    implementing.let_go(work)
     durable.make_folder(home)
     durable.move(folder, target, "document")
     work.store.move(target)
@@ -109,8 +97,10 @@ def tasks(work: "Work") -> Sequence[Item]:
     return [Item(str(entry["id"]), tuple(map(str, entry.get("depends_on") or ()))) for entry in entries]
 
 
-def evidence_is_green(_: "Work", path: Path) -> str:
-    """Why evidence.json does not count, or nothing."""
+def evidence_is_green(work: "Work", path: Path) -> str:
+    """Why evidence.json does not count, or nothing. That of a change is weighed with the review."""
+    if work.is_change:
+        return ""
     try:
         status = json.loads(path.read_bytes()).get("status")
     except (OSError, ValueError, AttributeError):
@@ -136,7 +126,9 @@ def is_of_this_change(work: "Work", path: Path) -> str:
 
 def rest(work: "Work") -> Outcome:
     """Leaves the run where it is: the next command goes on with whatever a person made of it."""
-    work.say(f"You can continue manually later with: agentd reproposal {work.state.run.name}")
+    name = work.state.run.name
+    again = f"agentd reproposal {name}" if work.state.run.phase == "proposed" else f"agentd impl {name}"
+    work.say(f"You can continue manually later with: {again}")
     work.resting = True
     return Outcome("done")
 
@@ -187,40 +179,61 @@ def generation_is_one_shot(work: "Work") -> str:
 
 
 CHECKS: Mapping[str, Callable[["Work"], str]] = {
+    "baseline_is_open": implementing.baseline_is_open,
     "clarification_is_wanted": clarifying.is_wanted,
     "every_affected_spec_is_there": specifying.are_there,
     "every_requirement_has_a_task": every_requirement_has_a_task,
+    "every_task_is_done": tasking.every_task_is_done,
     "generation_is_one_shot": generation_is_one_shot,
+    "more_parts_follow": tasking.more_parts_follow,
     "proposal_is_missing": missing("proposal.md"),
     "proposal_is_unreviewed": unreviewed(("propose", "generate"), "review_proposal"),
     "spec_is_missing": specifying.is_missing,
     "spec_is_unreviewed": unreviewed(("write_spec",), "review_spec"),
     "specs_are_missing": specifying.are_missing,
     "tasks_are_missing": missing("tasks.md"),
+    "tasks_are_open": tasking.tasks_are_open,
     "tasks_are_unreviewed": unreviewed(("break_down",), "review_tasks"),
+    "tasks_of_part_are_open": tasking.tasks_of_part_are_open,
     "the_documents_are_valid": the_documents_are_valid,
     "the_plan_is_as_approved": challenging.plan_is_as_approved,
 }
 # Each action with the words it may end with; a table must have a way on for every one of them.
 _ACTIONS: Mapping[str, tuple[Callable[["Work"], Outcome], tuple[str, ...]]] = {
+    "accept_anyway": (weighing.accept_anyway, ("done",)),
     "approve": (challenging.approve, ("done", "ask", "changed")),
     "approve_anyway": (challenging.approve_anyway, ("done",)),
     "archive": (archive, ("done",)),
+    "check_tasks": (tasking.check_tasks, ("done", "open")),
     "choose_git": (branching.choose_git, ("done", "ask")),
+    "gather_evidence": (proving.gather_evidence, ("done", "unknown")),
     "nothing": (nothing, ("done",)),
     "rest": (rest, ("done",)),
-    "run_tests": (run_project_tests, ("green", "red", "unknown")),
+    "run_baseline": (implementing.run_baseline, ("done", "ask")),
+    "run_tests": (proving.run_tests, ("green", "red", "unknown")),
+    "set_out": (implementing.set_out, ("done",)),
     "set_up_git": (branching.set_up_git, ("done", "refused")),
     "show_documents": (challenging.show_documents, ("done",)),
     "show_issues": (challenging.show_issues, ("done",)),
+    "take_stock": (weighing.take_stock, ("review", "resolve", "weigh", "open")),
+    "try_out": (proving.try_out, ("green", "red")),
     "validate_documents": (checking.validate_documents, ("valid", "invalid")),
+    "waive_tasks": (tasking.waive_tasks, ("done",)),
+    "waive_what_was_shown": (implementing.waive_what_was_shown, ("done",)),
+    "weigh_again": (weighing.weigh_again, ("approved", "refused")),
+    "weigh_the_code": (
+        weighing.weigh_the_code,
+        ("approved", "needs_changes", "stop", "waive", "stale", "ungrounded"),
+    ),
     "weigh_the_review": (challenging.weigh_the_review, ("ask", "stuck", "revise")),
     "write_clarifications": (clarifying.write_clarifications, ("done",)),
 }
 ACTIONS: Mapping[str, Callable[["Work"], Outcome]] = {name: action for name, (action, _) in _ACTIONS.items()}
 OUTCOMES: Mapping[str, tuple[str, ...]] = {name: words for name, (_, words) in _ACTIONS.items()}
 SOURCES: Mapping[str, Callable[["Work"], Sequence[Item]]] = {
+    "parts": tasking.items,
     "questions": clarifying.items,
+    "reviews": weighing.items,
     "specs": specifying.items,
     "tasks": tasks,
 }

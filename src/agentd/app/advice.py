@@ -10,6 +10,7 @@ from agentd.model.workflow import Step
 
 CYCLE = "Circular dependency detected"
 VERDICT = "Could not parse challenge verdict"
+REVIEW_VERDICT = "Could not parse review verdict"
 _TOOLS = {"proposal.md": "create_proposal", "tasks.md": "create_tasks", "questions.yaml": "draft_questions"}
 
 
@@ -42,6 +43,15 @@ def no_verdict(change: str, agent: str, why: str) -> AgentdError:
             f"Have it reviewed once more: agentd challenge {change}",
             f"Or decide yourself: set the phase in agentd/changes/{change}/STATE.yaml by hand",
         ),
+    )
+
+
+def no_review(change: str, agent: str, why: str) -> AgentdError:
+    return AgentFailed(
+        REVIEW_VERDICT,
+        f"agentd impl {change}",
+        f"{agent} did not leave a review that counts: {why}",
+        (f"Read agentd/changes/{change}/REVIEW.md", f"Have it reviewed once more: agentd impl {change}"),
     )
 
 

@@ -39,11 +39,16 @@ def differences(then: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
 
 
 def _counted(name: str, path: Path) -> bytes:
-    data = path.read_bytes()
-    part = _PARTS.get(name)
-    if part is None:
-        return data
-    return part(data.decode(errors="surrogateescape")).encode(errors="surrogateescape")
+    found = part(name)
+    return found(path.read_bytes()) if found else path.read_bytes()
+
+
+def part(name: str) -> Callable[[bytes], bytes] | None:
+    """What gives the part of a document that counts; None where all of it does."""
+    found = _PARTS.get(name)
+    if found is None:
+        return None
+    return lambda data: found(data.decode(errors="surrogateescape")).encode(errors="surrogateescape")
 
 
 def _body(text: str) -> str:

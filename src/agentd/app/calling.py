@@ -1,20 +1,31 @@
 """An agent at work on a step: called, called again where that can help, replaced where it cannot go on, and judged."""
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from agentd.app import advice, challenging, choosing, context, guarding, spending, transcripts, trying
+from agentd.app import (
+    advice,
+    challenging,
+    choosing,
+    context,
+    guarding,
+    safekeeping,
+    spending,
+    tasking,
+    transcripts,
+    trying,
+    weighing,
+)
 from agentd.app.choosing import Player
 from agentd.app.conversing import Ended, converse
 from agentd.app.jobs import is_self_review, make_job
+from agentd.app.safekeeping import Kept
 from agentd.app.transcripts import CALL, Told
 from agentd.documents.reply import Stated, find_outcome, judge, self_review
 from agentd.engine.advance import begin, lay_down
 from agentd.errors import AgentUnavailable, Interrupted
-from agentd.model.change import Review
 from agentd.model.job import Failure, Reply
 from agentd.model.run import Outcome, Run
 from agentd.model.workflow import RESERVED, Step
@@ -55,14 +66,14 @@ def keep_what_is_seen(work: "Work", step: Step) -> None:
 
 def call_agent(work: "Work", run: Run, step: Step) -> Outcome:
     """Have the step's role played until it is done, or until nothing more can be tried."""
-    before = guarding.reviews(work)
+    before = safekeeping.remember(work)
     waiting = choosing.line_up(work.project, step.what)
     player, tries, afresh = waiting.pop(0), 0, False
     while True:
         tries += 1
         tried = _call(work, run, step, player, before, afresh)
         if tried.outcome.word == "failed" and step.what == "challenger":
-            guarding.put_reviews_back(work, before)
+            guarding.put_reviews_back(work, before.reviews)
         if tried.failure is None:
             return tried.outcome
         retries = int(work.project.config.get("workflow", "script_retries"))
@@ -111,7 +122,7 @@ def _wait(work: "Work", player: Player, tried: Tried, tries: int, retries: int) 
             raise AgentUnavailable(f"Stopped before {player.agent} was tried again.", _again(work))
 
 
-def _call(work: "Work", run: Run, step: Step, player: Player, before: Sequence[Review], afresh: bool) -> Tried:
+def _call(work: "Work", run: Run, step: Step, player: Player, before: Kept, afresh: bool) -> Tried:
     """One call of one agent, judged; what was not its to change is put back."""
     assert run.intent is not None
     env, context_file = _prepare(work, step)
@@ -119,8 +130,9 @@ def _call(work: "Work", run: Run, step: Step, player: Player, before: Sequence[R
     if afresh:
         job = replace(job, session="")
     ended, told = converse(work, run, step, player, job)
-    guarding.put_reviews_back(work, before, run.intent.call if "append_review" in step.tools else "")
-    forged = guarding.put_state_back(work)
+    guarding.put_reviews_back(work, before.reviews, run.intent.call if "append_review" in step.tools else "")
+    meddled = safekeeping.put_back(work, before, step.produces)
+    forged = guarding.put_state_back(work) or meddled
     reply, resumed = told.reply, bool(job.session)
     if forged:
         return Tried(Outcome("failed", forged))
@@ -160,6 +172,10 @@ def _prepare(work: "Work", step: Step) -> tuple[dict[str, str], str]:
         return {}, ""
     if step.what == "challenger":
         context.skeleton(work.home, work.top.state.run.name)
+    if step.what == "reviewer":
+        weighing.prepare(work)
+    if step.name == "implement":
+        tasking.begin_tasks(work)
     path, env = context.prepare(work.project, work.home, work.top.state.run.name, step.what, work.cwd)
     return env, path
 
@@ -184,6 +200,8 @@ def _conclude(work: "Work", run: Run, step: Step, told: Told) -> Outcome:
     reply = told.reply
     if work.is_change and step.what == "challenger":
         outcome = challenging.judge_challenge(work, run, reply)
+    elif work.is_change and step.what == "reviewer":
+        outcome = weighing.judge_review(work, run, reply, work.artifact("REVIEW.md", _begun(work, run)))
     else:
         outcome = judge_reply(work, run, step, reply)
     if reply.session and outcome.word != "failed" and not is_self_review(step):

@@ -4,7 +4,7 @@ A verdict is a review block, or a structured review that becomes one. Whatever i
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -62,18 +62,18 @@ def judge_challenge(work: "Work", run: Run, reply: Reply) -> Outcome:
     verdict, why = _verdict(work, run, reply)
     if verdict is None:
         return Outcome("failed", f"{advice.VERDICT}: {why}")
-    against = _against(verdict, reply)
+    against = contradicted(verdict, WORDS, reply)
     if against:
-        return Outcome("failed", f"{advice.VERDICT}: its review says {verdict}, its reply {against}")
+        return Outcome("failed", f"{advice.VERDICT}: {against}")
     work.note("iteration", len(reviews(work)))
     return Outcome(verdict.lower(), in_words(rounds(work)[-1]))
 
 
-def _against(verdict: PlanVerdict, reply: Reply) -> str:
+def contradicted(verdict: str, words: Sequence[str], reply: Reply) -> str:
     """What a reply says against the verdict of its review, or nothing; it need not say anything."""
-    for said in (judge([reply.outcome] if reply.outcome else [], WORDS), find_outcome(reply.text, WORDS)):
+    for said in (judge([reply.outcome] if reply.outcome else [], words), find_outcome(reply.text, words)):
         if said.word != verdict.lower() and (said.word or "no outcome" not in said.problem):
-            return said.word.upper() if said.word else said.problem
+            return f"its review says {verdict}, its reply {said.word.upper() if said.word else said.problem}"
     return ""
 
 
@@ -210,7 +210,7 @@ def _verdict(work: "Work", run: Run, reply: Reply) -> tuple[PlanVerdict | None, 
         told = challenge.read(report)[0].verdict
         if findings:
             return None, findings[0].message
-        if other := _of_another(run.name, challenge.read(kept.content)[0]):
+        if other := is_of_another(run.name, challenge.read(kept.content)[0].change_id):
             return None, other
         if told != mine.verdict:
             return None, f"the review in proposal.md says {mine.verdict}, CHALLENGE.md says {told or 'nothing clear'}"
@@ -222,7 +222,7 @@ def _verdict(work: "Work", run: Run, reply: Reply) -> tuple[PlanVerdict | None, 
     made, findings = challenge.read(content)
     if made.verdict is None:
         return None, next((found.message for found in findings), "there is no review")
-    if other := _of_another(run.name, made):
+    if other := is_of_another(run.name, made.change_id):
         return None, other
     if not (made.summary.strip() or made.issues):
         return None, "the verdict comes without a review"
@@ -235,9 +235,9 @@ def _verdict(work: "Work", run: Run, reply: Reply) -> tuple[PlanVerdict | None, 
     return verdict, why
 
 
-def _of_another(change: str, made: Challenge) -> str:
+def is_of_another(change: str, named: str) -> str:
     """Why a review is not one of this change, or nothing; its title may say the name in words."""
-    named = made.change_id.strip(" \t`*_.\"'")
+    named = named.strip(" \t`*_.\"'")
     same = named == change if _ID.fullmatch(named) else change in re.sub(r"[\W_]+", "-", named.lower())
     return "" if same or not named else f"it is the review of '{named}'"
 

@@ -1,17 +1,29 @@
 """The commands of the change workflow: plan, impl, archive, and its steps one by one."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from agentd.app import asking, bound, branching, clarifying
+from agentd import process
+from agentd.app import asking, bound, branching, clarifying, guarding, implementing, tasking, weighing
 from agentd.app.driving import go_on, start, told
 from agentd.app.project import Project
-from agentd.app.report import Report
+from agentd.app.report import Report, report
 from agentd.app.work import Work
-from agentd.errors import ChangeNotComplete, ChangeNotReady, GateClosed, MissingDescription, Rejected
+from agentd.engine.decide import Stop
+from agentd.errors import (
+    AgentdError,
+    ChangeNotComplete,
+    ChangeNotReady,
+    GateClosed,
+    MissingDescription,
+    Rejected,
+    UsageError,
+)
+from agentd.model.workflow import Step
 from agentd.state import lock
 from agentd.state.layout import Place
 
@@ -20,8 +32,8 @@ SINGLE = {
     "proposal": ("propose", "review_proposal", "specify", "break_down", "review_tasks", "validate"),
     "challenge": ("challenge", "approve"),
     "reproposal": ("revise",),
-    "implement": ("ready", "implement"),
-    "review": ("test", "review"),
+    "implement": ("ready", "set_out", "baseline", "implement"),
+    "review": ("test", "review", "judge"),
     "resolve": ("resolve",),
 }
 # What `plan` came to where it had nothing to do.
@@ -31,6 +43,7 @@ OVER = {
     "complete": "BeyondPlanning",
     "archived": "BeyondPlanning",
 }
+OUTSET = ("set_out", "baseline", "begin_anyway", "accept_baseline")
 PLANNED = ("proposed",)
 BUILT = ("implementing",)
 STEP_PHASES = {
@@ -189,10 +202,20 @@ def _refuse_gate(work: Work, step: str) -> None:
         raise GateClosed(f"Step {step} cannot start: {'; '.join(missing)} (in {folder}).", again)
 
 
-def impl(project: Project, change: str) -> Report:
-    """Implement a change whose plan was approved."""
+def impl(
+    project: Project, change: str, tasks: Sequence[str] = (), re_review: bool = False, resolve: bool = False
+) -> Report:
+    """Implement a change whose plan was approved, or some of its tasks; review it again, or have that resolved."""
     place = project.find(change, "change")
-    phase = project.store(place).load().run.phase
+    phase = guarding.standing(project.workflow("change"), project.store(place).load().run).phase
+    _refuse_wishes(change, phase, tasks, re_review, resolve)
+    if phase == "complete" and re_review:
+        again = go_on(project, place, first=_review_again)
+        follow = f"agentd impl {place.name} --resolve" if again.exit_code == 1 else again.next
+        return replace(again, action="Reviewed", next=follow)
+    if phase == "complete" and not resolve:
+        _warn_of_changes(project, place)
+        return replace(report(project, place, project.store(place).load()), action="AlreadyComplete")
     if phase in ("proposed", "rejected", "archived"):
         fixes = {
             "proposed": f"agentd plan {change}",
@@ -202,14 +225,91 @@ def impl(project: Project, change: str) -> Report:
         raise ChangeNotReady(f"'{change}' is {phase}, so there is nothing to implement.", fixes[phase])
     if not any((folder / ".git").exists() for folder in (project.root, *project.root.parents)):
         raise ChangeNotReady("Implementing needs git, so that every change can be seen and undone.", "git init")
-    return go_on(project, place, "impl")
+
+    def first(work: Work) -> None:
+        if tasks:
+            tasking.want(work, tasks)
+        take_up(work, resolve)
+
+    return go_on(project, place, "impl", first=first)
+
+
+def _refuse_wishes(change: str, phase: str, tasks: Sequence[str], re_review: bool, resolve: bool) -> None:
+    """Options that do not go together, or not with the phase, are refused before anything is done."""
+    if sum(map(bool, (tasks, re_review, resolve))) > 1:
+        raise UsageError("--tasks, --re-review and --resolve are three different things.", f"agentd impl {change}")
+    if phase == "complete" and tasks:
+        raise UsageError(f"'{change}' is complete, so it has no tasks left.", f"agentd impl {change} --resolve")
+    # The same command goes on after a kill, and by then --resolve has reopened the change.
+    if (re_review and phase != "complete") or (resolve and phase not in ("complete", "implementing")):
+        raise UsageError(f"'{change}' is {phase}; only a complete change is reviewed again.", f"agentd impl {change}")
+
+
+def _warn_of_changes(project: Project, place: Place) -> None:
+    """Say which files are not those that were approved."""
+    store = project.store(place)
+    work = Work(project, project.workflow("change"), store, store.load())
+    with suppress(AgentdError):
+        names = weighing.changed_since(work)
+        if names:
+            again = f"agentd impl {place.name} --re-review"
+            project.say(f"⚠ {', '.join(names[:5])} changed after it was approved; to have it reviewed again: {again}")
+
+
+def take_up(work: Work, resolve: bool = False) -> None:
+    """Where a person's command goes on: with tasks that are open again, or with repairs where the loop had given up."""
+    run = work.state.run
+    branching.refuse_lost(work)
+    here = work.workflow.steps.get(run.step)
+    if implementing.base(work):
+        implementing.hold_base(work)
+    elif run.phase == "implementing" and here and here.phase == run.phase and run.step != "set_out":
+        work.stand_at("set_out", "nobody knows what the change began with", "back")
+        return
+    if resolve and run.phase == "complete":
+        work.say("⚠ reopened: what the review found is resolved")
+        work.stand_at("resolve", "a person had it resolved", "reopened")
+        return
+    asked = asking.pending(work, "stuck")
+    if (
+        run.step == "stuck"
+        and asked
+        and not asking.valid_answer(work.store.folder, asked)
+        and not work.project.attended
+    ):
+        work.stand_at("resolve", "the command was given again", "again")
+        return
+    if run.phase != "implementing" or here is None or here.phase != run.phase or run.step in OUTSET:
+        return
+    begun_again = tuple(f"children/implement/{name}/" for name in tasking.reopened(work))
+    if begun_again or (tasking.open_tasks(work) and run.step != "implement"):
+        work.say("⚠ there are open tasks: they come first")
+        work.stand_at("implement", "there are open tasks", "back", begun_again)
+
+
+def _review_again(work: Work) -> Stop:
+    """A complete change is tested and reviewed once more; what comes of it is told, and it stays complete."""
+    process.end_leftovers("AGENTD_RUN", str(work.store.folder))
+    again = Step(weighing.AGAIN, "complete", "each", "change-review")
+    stop = work.drive_child(work.state.run, again, weighing.items(work)[0])
+    if work.state is not work.saved:
+        work.keep("reviewed again", outcome=stop.note)
+    if stop.why != "finished":
+        return stop
+    if stop.note == "approved":
+        work.say("✅ reviewed again: APPROVED")
+        return Stop("elsewhere", "reviewed again: approved")
+    name = work.state.run.name
+    work.say(f"⚠ reviewed again: not approved; it stays complete. To have it repaired: agentd impl {name} --resolve")
+    return Stop("failed", f"reviewed again: not approved; agentd impl {name} --resolve reopens it")
 
 
 def archive(project: Project, change: str) -> Report:
     """Bring the specs of a complete change into the library and move its folder to the archive."""
     place = project.find(change, "change")
-    phase = project.store(place).load().run.phase
+    phase = guarding.standing(project.workflow("change"), project.store(place).load().run).phase
     if phase != "complete":
         fix = f"agentd status {change}" if phase in ("archived", "rejected") else f"agentd impl {change}"
         raise ChangeNotComplete(f"'{change}' is {phase}, not complete; nothing was moved.", fix)
+    _warn_of_changes(project, place)
     return go_on(project, place, "archive")

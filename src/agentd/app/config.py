@@ -11,6 +11,7 @@ from typing import Any
 
 from agentd.app.defaults import AGENT, CHOICES, DEFAULTS, MODEL, OPEN, REQUIRED, TOP
 from agentd.errors import BadConfig
+from agentd.model.evidence import KINDS, Command, Kind
 from agentd.model.finding import SEVERITIES
 from agentd.model.models import COMPLEXITIES, AgentModel, Complexity, select
 from agentd.model.rules import SEVERITY, Rules
@@ -53,6 +54,11 @@ class Config:
         """The agent's model for work of a complexity; of equals its default one."""
         default = self.sections.get(agent, {}).get("default", "")
         return select(sorted(self.models(agent), key=lambda model: model.id != default), complexity)
+
+    def commands(self, kind: Kind) -> tuple[Command, ...] | None:
+        """The project's commands of a kind; None where nobody has said which they are."""
+        found = self.sections["evidence"][kind]
+        return (found if isinstance(found, tuple) else (Command(kind, found),)) if found != "" else None
 
     @property
     def human_in_loop(self) -> bool:
@@ -131,6 +137,9 @@ def _set(section: dict[str, Any], name: str, key: str, value: Any, path: Path, w
     if key == "models":
         section[key] = _models(name, value, path, warnings)
         return
+    if name == "evidence" and key in KINDS and not isinstance(value, str):
+        section[key] = _commands(next(kind for kind in KINDS if kind == key), value, path)
+        return
     kind: type = int if name == "limits" else str if name in OPEN else type(section[key])
     section[key] = _value(f"{name}.{key}", value, kind, path, CHOICES.get(f"{name}.{key}", ()))
     if name == "validation" and key.endswith("_pattern"):
@@ -151,6 +160,25 @@ def _value(where: str, value: Any, kind: type, path: Path, choices: tuple[str, .
     if choices and value not in choices:
         raise _bad(path, where, value, f"one of {', '.join(choices)}")
     return value
+
+
+def _commands(kind: Kind, value: Any, path: Path) -> tuple[Command, ...]:
+    """The commands of a kind, each in the place of work or in a folder below it."""
+    found = []
+    for entry in value if isinstance(value, list) else [value]:
+        said = {"run": entry} if isinstance(entry, str) else entry
+        if not isinstance(said, dict) or not {"run"} <= said.keys() <= {"run", "in"}:
+            allowed = 'a command, or a list of commands and of {in = "folder", run = "command"}'
+            raise _bad(path, f"evidence.{kind}", value, allowed)
+        run, folder = said["run"], said.get("in", "")
+        if not isinstance(run, str) or not run.strip() or not isinstance(folder, str) or _leaves(folder):
+            raise _bad(path, f"evidence.{kind}", entry, "a command that is not empty, in a folder of the project")
+        found.append(Command(kind, run, folder.strip("/").removeprefix("./")))
+    return tuple(found)
+
+
+def _leaves(folder: str) -> bool:
+    return folder.startswith(("/", "~")) or ".." in folder.split("/")
 
 
 def _models(agent: str, value: Any, path: Path, warnings: list[str]) -> tuple[AgentModel, ...]:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from agentd import process
 from agentd.agents.events import load
-from agentd.app import registering, sandboxing, spending, transcripts
+from agentd.app import choosing, registering, sandboxing, spending, transcripts
 from agentd.app.choosing import Player
+from agentd.app.jobs import server, settings
 from agentd.app.project import Project
 from agentd.app.transcripts import Told
 from agentd.errors import Interrupted
@@ -124,6 +125,26 @@ def run_program(
     if ended.how == "stopped":
         raise Interrupted(15)
     return ended
+
+
+def register_ahead(work: "Work", *roles: str) -> None:
+    """Put into the project's settings what the agents of these roles will need there, so that it is no later change."""
+    for role in roles:
+        player = choosing.line_up(work.project, role)[0]
+        job = Job(
+            call="",
+            step=role,
+            role=role,
+            visit=1,
+            prompt="",
+            cwd=str(work.cwd),
+            folder=str(work.home),
+            server=server(work.store.folder, ""),
+            program=tuple(choosing.program(work.project, player.agent)),
+            settings=settings(work.project, player.agent),
+        )
+        for name, wanted in player.adapter.command(job).merges.items():
+            registering.register(work.cwd / name, wanted, work.cwd)
 
 
 def _lay_out(job: Job, command: Command) -> None:

@@ -74,7 +74,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "runs": {"max_parallel": 4},
     "calls": {"timeout_secs": 1800, "silence_secs": 600, "grace_secs": 5, "max_turns": 150, "transcripts_mb": 100},
     "sandbox": {"mode": "off", "writable": (), "hidden": ()},
-    "evidence": {"test": "", "timeout_secs": 1800},
+    # "": found out when a change is implemented; (): there is none.
+    "evidence": {"test": "", "lint": "", "types": "", "audit": "", "timeout_secs": 1800},
     "validation": vars(Rules()),
     "limits": {},
 }

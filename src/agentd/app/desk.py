@@ -23,6 +23,7 @@ TOOLS = (
     "create_tasks",
     "append_review",
     "create_review",
+    "finish_task",
     "validate_change",
     "read_file",
     "edit_file",

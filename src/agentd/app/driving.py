@@ -1,6 +1,6 @@
 """How a run is taken from where it stands as far as it goes: its lock, what is said first, what is told at the end."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -58,8 +58,14 @@ def start(
     return told(project, place, work, stop)
 
 
-def go_on(project: Project, place: Place, command: str = "", steps: int | None = None) -> Report:
-    """Take the run's lock and drive it from where it stands."""
+def go_on(
+    project: Project,
+    place: Place,
+    command: str = "",
+    steps: int | None = None,
+    first: Callable[[Work], Stop | None] = lambda work: None,
+) -> Report:
+    """Take the run's lock and drive it from where it stands; `first` may do something before, or all there is to do."""
     with lock.acquire(place.folder, command or "resume"):
         store = project.store(place)
         state = store.load()
@@ -67,7 +73,7 @@ def go_on(project: Project, place: Place, command: str = "", steps: int | None =
         work = Work(project, workflow, store, state)
         _keep_base(project, place, work)
         _open(work, command)
-        stop = _drive(work, command, steps)
+        stop = first(work) or _drive(work, command, steps)
         _keep_base(project, place, work)
     return told(project, place, work, stop)
 
@@ -78,6 +84,11 @@ def _drive(work: Work, command: str, steps: int | None) -> Stop:
     What a person has answered is not thrown away: then the document has to come back.
     """
     stop = work.go(command, steps)
+    again = {"begin_anyway": "baseline", "unproven": "test", "harmed": "test", "stuck": "test"}.get(work.state.run.step)
+    if stop.why == "blocked" and command == "impl" and again:
+        work.say(f"⚠ {stop.note}: back to {again}")
+        work.stand_at(again, stop.note, "back")
+        return work.go(command, steps)
     if stop.why != "blocked" or command != "plan":
         return stop
     if challenging.restore_report(work):
@@ -135,6 +146,8 @@ def _raise_known(work: Work, note: str) -> None:
     agent = choosing.name(work.project, failed.what)
     if note.startswith(advice.VERDICT):
         raise advice.no_verdict(run.name, agent, note.removeprefix(f"{advice.VERDICT}: "))
+    if note.startswith(advice.REVIEW_VERDICT):
+        raise advice.no_review(run.name, agent, note.removeprefix(f"{advice.REVIEW_VERDICT}: "))
     if failed.what == "validate_documents":
         raise advice.bad_format(run.name, checking.serious(work))
     inner = note.partition(": ")[2] if failed.kind == "each" else note

@@ -4,10 +4,13 @@ Agents may write in the folder of their change; what they did to these is put ba
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentd.documents import proposal
 from agentd.model.change import Review
+from agentd.model.run import Run
+from agentd.model.workflow import Workflow
 from agentd.state import durable
 
 if TYPE_CHECKING:
@@ -27,20 +30,39 @@ BOUND = (
     "total_tokens_out",
     "unknown_costs",
     "user_decisions",
+    "implementation",
 )
 
 
 def put_state_back(work: "Work") -> str:
     """What was put back in the state file, in words, or nothing. A phase that leads no further is not touched."""
     top = work.top
-    order = [phase for phase in top.workflow.phases if phase not in SIDEWAYS]
     with top.guard:
-        ours, theirs = top.state.run.phase, top.store.peek().run.phase
-        ahead = ours in order and theirs in order and order.index(theirs) > order.index(ours)
-        changed = top.store.put_back(*BOUND, *([top.store.codec.phase_key] if ahead else []))
+        for store in (work.store, top.store):
+            broken = store.mend()
+            if broken:
+                name = store.path.relative_to(top.store.folder).as_posix()
+                return f"{name} was {broken} while the agent worked, and was put back"
+        theirs = top.store.peek().run.phase
+        foreign = theirs not in top.workflow.phases or is_ahead(top.workflow, theirs, top.state.run.phase)
+        changed = top.store.put_back(*BOUND, *([top.store.codec.phase_key] if foreign else []))
     if not changed:
         return ""
     return f"{', '.join(changed)} in {top.store.codec.file} changed while the agent worked, and was put back"
+
+
+def standing(workflow: Workflow, run: Run) -> Run:
+    """The run as it stands; at the step that was cut off, if its phase has come to be ahead of that one."""
+    cut_off = workflow.steps.get(run.intent.call.rpartition("-")[0]) if run.intent else None
+    if cut_off is None or not is_ahead(workflow, run.phase, cut_off.phase):
+        return run
+    return replace(run, phase=cut_off.phase, step=cut_off.name, result="")
+
+
+def is_ahead(workflow: Workflow, phase: str, of: str) -> bool:
+    """Whether a phase is further on than another; one that leads no further is not ahead of any."""
+    order = [known for known in workflow.phases if known not in SIDEWAYS]
+    return phase in order and of in order and order.index(phase) > order.index(of)
 
 
 def reviews(work: "Work") -> tuple[Review, ...]:

@@ -10,6 +10,8 @@ from agentd.prompts.render import built_in, for_step, render
 if TYPE_CHECKING:
     from agentd.app.work import Work
 
+BUILDERS = ("implementer", "reviewer")
+
 
 def make_prompt(work: "Work", step: Step, words: tuple[str, ...], context: str = "") -> str:
     """The step's own template from `agentd/prompts/`, the built-in one of a change's step, or the one for any step."""
@@ -24,6 +26,8 @@ def make_prompt(work: "Work", step: Step, words: tuple[str, ...], context: str =
     except OSError as error:
         raise BadConfig(f"{own}: {error.strerror}.", f"ls -l {own}") from None
     values = _values(work, step, words) | (_change_values(work, context) if work.is_change else {})
+    if work.is_change and step.what in BUILDERS:
+        values |= _code_values(work)
     return render(template, values, source)
 
 
@@ -72,6 +76,26 @@ def _change_values(work: "Work", context: str) -> dict[str, str]:
         "issues": "\n".join(table(challenging.entries(work))) or "(none)",
         "findings": "\n".join(checking.lines(work)) or "(none)",
         "round": str(len(challenging.reviews(work)) + 1),
+    }
+
+
+def _code_values(work: "Work") -> dict[str, str]:
+    """What there is to say to those who write code and to those who review it."""
+    from agentd.app import implementing, tasking, weighing
+
+    seen, _ = implementing.evidence(work)
+    first, _ = implementing.evidence(work, implementing.BASELINE)
+    told = seen or first
+    against = "\n".join(f"- {one.text}" for one in implementing.blockers(work)) if seen else ""
+    return {
+        "tasks": tasking.in_words(tasking.handed_out(work) if work.item else tasking.open_tasks(work)),
+        "evidence": weighing.in_words(work, told) if told else "(agentd has seen nothing yet)",
+        "output": weighing.failing_output(seen) if seen else "",
+        "against": against or "(nothing)",
+        "code_issues": "\n".join(table(weighing.ledger(work))) or "(none)",
+        "report": f"{work.home}/REVIEW.md",
+        "diff": f"{work.home}/implementation.diff",
+        "code_round": str(len(weighing.rounds(work)) + 1),
     }
 
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 RECOMMENDED = "(Recommended)"
 HEADER = 12  # letters that a question's header may have
+SHOWN = 5  # findings that a question names
+TOLD = 300  # letters of a reason in a question
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,52 @@ def format_is_invalid(work: "Work") -> Question:
     )
 
 
+def tasks_are_unfinished(work: "Work") -> Question:
+    from agentd.app.tasking import handed_out
+
+    left = ", ".join(f"{task.id} ({task.path})" for task in handed_out(work))
+    return Question(
+        f"The agent says it is done, but these tasks left no trace in their files: {left}. What to do?",
+        "Tasks",
+        (
+            Option("again", f"Have them done {RECOMMENDED}"),
+            Option("check", "I did them by hand: look again"),
+            Option("waive", "Do without them", "this is recorded", reason=True),
+        ),
+    )
+
+
+def implementation_is_stuck(work: "Work") -> Question:
+    """When the loop has ended without an approval; what keeps it from one is said."""
+    from agentd.app import weighing
+
+    limit = work.project.config.get("workflow", "implementation_iterations")
+    verdict = str(work.top.state.fields.get("verdict") or "")
+    why = "Major issues" if verdict == "MAJOR_ISSUES" else f"Not approved within {limit} rounds of fixes"
+    told = shorten(weighing.why(work).removeprefix("not approved: "), TOLD, placeholder="…")
+    return Question(
+        f"{why}: manual intervention is needed{f' ({told})' if told else ''}. What to do?",
+        "Next",
+        (
+            Option("fix", f"Another round of fixes {RECOMMENDED}"),
+            Option("test", "I fixed it by hand: test and review it"),
+            Option("accept", "Take it as it is", "without an approval; this is recorded", reason=True),
+        ),
+    )
+
+
+def _about(asked: str, text: str, header: str, *options: Option) -> Callable[["Work"], Question]:
+    """A question about evidence, with what it is about in its words."""
+
+    def question(work: "Work") -> Question:
+        from agentd.app.implementing import shown
+
+        what = "; ".join(shown(work, asked)[:SHOWN]).rstrip(".") or "the evidence is not complete"
+        return Question(text.format(what=what), header, options)
+
+    return question
+
+
 QUESTIONS: Mapping[str, Callable[["Work"], Question]] = {
     "clarification": clarification,
     "git_setup": git_setup,
@@ -139,16 +187,32 @@ QUESTIONS: Mapping[str, Callable[["Work"], Question]] = {
         Option("view", "Open viewer"),
     ),
     "format_is_invalid": format_is_invalid,
-    "tests_could_not_run": _fixed(
-        "The tests could not be run. Go on to the review without them?",
+    "baseline_is_wanting": _about(
+        "begin_anyway",
+        "Before anything is changed: {what}. Begin all the same?",
+        "Baseline",
+        Option(
+            "again", f"Look again {RECOMMENDED}", "repaired, or a command set in agentd/config.toml below [evidence]"
+        ),
+        Option(
+            "proceed", "Begin all the same", "from then on no new failure is allowed; this is recorded", reason=True
+        ),
+    ),
+    "evidence_is_missing": _about(
+        "unproven",
+        "Not seen: {what}. Go on to the review without it?",
         "Evidence",
-        Option("again", f"Run the tests again {RECOMMENDED}"),
-        Option("proceed", "Go on without test evidence (recorded)"),
+        Option("again", f"Run it again {RECOMMENDED}", "for good: set the command in agentd/config.toml, [] for none"),
+        Option("fix", "Have the agent repair it"),
+        Option("proceed", "Go on without it", "this is recorded", reason=True),
     ),
-    "implementation_is_stuck": _fixed(
-        "The implementation did not pass within its limit. What to do?",
-        "Next",
-        Option("fix", f"Another round of fixes {RECOMMENDED}"),
-        Option("test", "I fixed it by hand: run the tests again"),
+    "tests_were_harmed": _about(
+        "harmed",
+        "Only a person can accept this: {what}. What to do?",
+        "Tests",
+        Option("fix", f"Have it repaired {RECOMMENDED}"),
+        Option("waive", "Accept it", "this is recorded", reason=True),
     ),
+    "tasks_are_unfinished": tasks_are_unfinished,
+    "implementation_is_stuck": implementation_is_stuck,
 }

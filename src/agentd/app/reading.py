@@ -173,7 +173,7 @@ def list_changed_files(desk: Desk, base: str, pattern: str = "") -> Changed:
     own = desk.project.relative(desk.folder) + "/"
     files = tuple(
         one
-        for one in changed_files(_work(desk).cwd, base)
+        for one in changed_files(work_of(desk).cwd, base)
         if not one.path.startswith(own) and (not pattern or pattern in one.path or fnmatch(one.path, pattern))
     )
     lines = [f"{one.status:<12} {one.path}{_counts(one)}" for one in files]
@@ -198,8 +198,9 @@ def read_implementation_summary(desk: Desk, base: str) -> Summary:
 
 def get_task(desk: Desk, kind: str) -> Text:
     """The prompt of the step that does a kind of task; without such a step, that of the step under way."""
-    work = _work(desk)
-    tables = (work.workflow, *(desk.project.workflow(name) for name in ("change", "change-spec") if work.is_change))
+    work = work_of(desk)
+    names = ("change", "change-spec", "change-part") if work.is_change else ()
+    tables = (work.workflow, *map(desk.project.workflow, names))
     known = (table.steps.get(name) for name in (STEPS[kind], work.state.run.step) for table in tables)
     step = next((found for found in known if found and found.kind == "agent"), None)
     if step is None:
@@ -208,7 +209,7 @@ def get_task(desk: Desk, kind: str) -> Text:
     return Text(make_prompt(work, step, words))
 
 
-def _work(desk: Desk) -> Work:
+def work_of(desk: Desk) -> Work:
     """The run of a call, as a child of its change where it is one."""
     project, state = desk.project, desk.store.peek()
     above = None

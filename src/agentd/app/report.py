@@ -8,7 +8,7 @@ from typing import Any
 from agentd.app import asking
 from agentd.app.project import Project
 from agentd.engine.decide import Stop
-from agentd.model.decision import Decision
+from agentd.model.decision import Decision, Option
 from agentd.model.run import Run
 from agentd.model.workflow import Workflow
 from agentd.state import journal, lock
@@ -72,12 +72,19 @@ def decision_data(decision: Decision) -> dict[str, Any]:
         "decision_id": decision.id,
         "question": decision.question,
         "header": decision.header,
-        "options": [{"value": option.value, "label": option.label} for option in decision.options],
+        "options": [_option_data(option) for option in decision.options],
         "multiSelect": False,
         "asked_at": decision.asked_at,
         "state_context": decision.state_context,
         "shown": list(decision.shown),
     }
+
+
+def _option_data(option: Option) -> dict[str, Any]:
+    data: dict[str, Any] = {"value": option.value, "label": option.label}
+    if option.description:
+        data["description"] = option.description
+    return data | ({"note_required": True} if option.reason else {})
 
 
 def report(project: Project, place: Place, state: State, stop: Stop | None = None) -> Report:

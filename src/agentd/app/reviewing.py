@@ -14,6 +14,7 @@ from agentd.app.grounds import Grounds
 from agentd.app.project import Project
 from agentd.app.writing import Written, listed, rendering
 from agentd.checks.grounding import ungrounded
+from agentd.checks.quotes import unsaid
 from agentd.documents import challenge, proposal, review
 from agentd.errors import NotFound, Refused
 from agentd.model.change import Review, ReviewStatus
@@ -89,7 +90,11 @@ def write_review(desk: Desk, found: CodeReview) -> Written:
         text = review.render(replace(found, call=desk.call))
     desk.write(path, text)
     shown = desk.shown(path)
-    return listed(f"Wrote {shown} ({found.verdict}).", shown, review.read(text, desk.project.config.rules())[1])
+    message = f"Wrote {shown} ({found.verdict})."
+    doubts = [f"- '{one.title}' does not count: {why}." for one in found.issues if (why := unsaid(one))]
+    if doubts:
+        message = "\n".join([message, *doubts, "Call again with the file, the line and a quote of its code for each."])
+    return listed(message, shown, review.read(text, desk.project.config.rules())[1])
 
 
 def _challenge(project: Project, folder: Path, change: str, mine: Review) -> Challenge:

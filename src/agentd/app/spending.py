@@ -34,6 +34,7 @@ NAMES = {
     "review_tasks": "tasks-review",
     "fix_format": "format-fix",
     "revise": "reproposal",
+    "implement": "implement_spec",
 }
 
 

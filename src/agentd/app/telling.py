@@ -21,8 +21,22 @@ QUIET = (
     "show_plan",
     "rest",
     "ready",
+    "set_out",
+    "baseline",
+    "accept_baseline",
+    "check_tasks",
+    "waive_tasks",
+    "try_out",
+    "take_stock",
+    "rest_of_tasks",
+    "test",
+    "accept_evidence",
+    "accept_harm",
+    "accept_anyway",
+    "judge",
 )
 REVIEWS = ("review_proposal", "review_spec", "review_tasks")
+CODE = ("approved", "needs_changes", "major_issues")
 
 
 def lines(work: "Work", event: str, details: Mapping[str, str]) -> list[str]:
@@ -48,7 +62,7 @@ def lines(work: "Work", event: str, details: Mapping[str, str]) -> list[str]:
 def _planning(work: "Work", event: str, step: str, outcome: str, details: Mapping[str, str]) -> list[str]:
     """The words of planning a change; nothing where the ordinary ones will do."""
     if event == "begin":
-        return _spec(work) if step == "write_spec" else []
+        return _spec(work) if step == "write_spec" else _part(work) if step == "implement" and work.item else []
     if event == "skip":
         return [specifying.NONE] if details.get("note") == specifying.NONE else []
     if step in WRITERS:
@@ -65,6 +79,8 @@ def _planning(work: "Work", event: str, step: str, outcome: str, details: Mappin
         return advice.bad_format(work.state.run.name, checking.serious(work), limit).lines()
     if step == "challenge":
         return _challenge(work, outcome, details.get("note", ""))
+    if step == "review" and outcome in CODE:
+        return [f"The reviewer says {outcome.upper()}"]
     return []
 
 
@@ -72,6 +88,15 @@ def _spec(work: "Work") -> list[str]:
     names = specifying.affected(work)
     number = names.index(work.item) + 1 if work.item in names else 0
     return [f"Spec {number}/{len(names)}: {work.item}"]
+
+
+def _part(work: "Work") -> list[str]:
+    from agentd.app import tasking
+
+    names = [part.id for part in tasking.planned_parts(work)]
+    number = names.index(work.item) + 1 if work.item in names else 0
+    left = ", ".join(task.id for task in tasking.handed_out(work))
+    return [f"Part {number}/{len(names)}: {work.item} ({left})"]
 
 
 def _review(work: "Work", step: str, outcome: str, details: Mapping[str, str]) -> list[str]:

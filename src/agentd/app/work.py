@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentd import process
-from agentd.app import actions, asking, branching, calling, choosing, spending, telling
+from agentd.app import actions, asking, branching, calling, choosing, guarding, spending, telling
 from agentd.app.project import Project
 from agentd.engine.advance import drop_children, settle, stand_at, start
 from agentd.engine.decide import Stop
@@ -239,9 +239,21 @@ class Work:
         return self.project.workflow(step.what, runnable=True)
 
     def _heed_phase(self) -> None:
-        """A phase set by hand is followed, said and noted; a phase that does not exist is an error."""
+        """A phase set by hand is followed, said and noted; a phase that does not exist is an error.
+
+        A phase that is ahead of a step that was cut off may be the work of what ran there: it is put back.
+        """
         run = self.state.run
         self.project.known_phase(self.store, self.workflow, run.phase)
+        cut_off = guarding.standing(self.workflow, run)
+        if cut_off != run:
+            self.say(
+                f"⚠ the phase in {self.store.codec.file} was changed to {run.phase} while {cut_off.step} was under way, "
+                f"and was put back to {cut_off.phase}; if you want it, set it again when {cut_off.step} is over"
+            )
+            self.state = replace(self.state, run=cut_off)
+            self.keep("phase put back", step=cut_off.step, was=run.phase)
+            return
         settled = settle(self.workflow, run)
         if settled == run:
             return

@@ -24,6 +24,7 @@ COMMANDS = {
     "list": "Every run, one line each.",
     "log": "What happened in a run.",
     "cost": "What agent calls cost, by run or by step.",
+    "trace": "What proves each requirement: tasks, files, tests, evidence.",
     "workflow": "List, show and check workflows.",
     "mcp": "Serve the documents of a run to an agent.",
     "doctor": "What is installed, what works, and who plays which role.",

@@ -39,6 +39,6 @@ def command(keep: Path | None, as_json: bool) -> int:
         else str(started)
     )
     click.echo(
-        f"\nTry next:\n  cd {shown.folder}\n  git diff\n  {me} log {CHANGE}\n  {me} workflow show change --diagram"
+        f"\nTry next:\n  cd {shown.folder}\n  git diff\n  {me} trace {CHANGE}\n  {me} log {CHANGE}\n  {me} workflow show change --diagram"
     )
     return code

@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 
 from agentd.documents import bullets, quoting
 from agentd.documents.bullets import Item
-from agentd.documents.outline import Outline, Section
+from agentd.documents.outline import Outline, Section, closes, opens
 from agentd.model import verdict
 from agentd.model.finding import Severity
 from agentd.model.verdict import Issue
 
+CODE = "    "  # Markdown takes lines that far in for code, and nobody for a heading or a fence
 OWN = quoting.structure(r"#{1,6}(?:[ \t]|$)")
 _LABELS: Mapping[str, str] = {
     "severity": "severity",
@@ -31,6 +32,10 @@ _LABELS: Mapping[str, str] = {
     "file path": "file_path",
     "line": "line_number",
     "line number": "line_number",
+    "quote": "quote",
+    "code": "quote",
+    "snippet": "quote",
+    "code snippet": "quote",
     "ungrounded": "ungrounded",
     "verdict": "verdict",  # no part of an issue: it belongs to the whole review
 }
@@ -67,7 +72,9 @@ def write(issue: Issue, number: int, level: int, labels: Mapping[str, str]) -> s
     lines = [f"{'#' * level} Issue {number}{': ' if title else ''}{title}", ""]
     for name, label in labels.items():
         value = getattr(issue, name)
-        if value or name in ("severity", "description"):
+        if name == "quote" and value:
+            lines.append(_quoted(f"- **{label}**:", value))
+        elif value or name in ("severity", "description"):
             lines.append(bullets.write(f"- **{label}**:", str(value or ""), OWN))
     return "\n".join([*lines, ""])
 
@@ -143,7 +150,8 @@ def _loose(plan: Outline, start: int, end: int, usual: Severity | None, found: F
 def _issue(title: str, fields: Iterable[Item], words: str, usual: Severity | None, line: int, found: Found) -> Issue:
     values: dict[str, str] = {}
     for item in fields:
-        values.setdefault(_LABELS[item.label], bullets.read(item, OWN))
+        name = _LABELS[item.label]
+        values.setdefault(name, _unquoted(item) if name == "quote" else bullets.read(item, OWN))
     said, _, below = values.pop("severity", "").partition("\n\n")
     if not said and title:
         last = None if _TAGGED.match(title) else _TAGGED_LAST.search(title)
@@ -172,6 +180,7 @@ def _issue(title: str, fields: Iterable[Item], words: str, usual: Severity | Non
         line_number=int(number) if _NUMBER.fullmatch(number) else None,
         line=line,
         ungrounded=values.get("ungrounded", ""),
+        quote=values.get("quote", ""),
     )
 
 
@@ -181,6 +190,30 @@ def _tag(text: str) -> tuple[str, str]:
     if not tag:
         return "", text
     return tag[2], ("" if tag[3] is not None else tag[1]) + text[tag.end() :]
+
+
+def _quoted(lead: str, code: str) -> str:
+    """Code behind a label, or below it where one pair of backticks cannot hold it."""
+    if code == code.strip() and not re.search(r"[`\r\n]", code):
+        return bullets.write(lead, f"`{code}`", OWN)
+    lines = re.split(r"\r\n|\r|\n", code)
+    written = quoting.escape("\n".join(CODE + line if line else "" for line in lines), OWN, bullets.PAD)
+    return f"{lead}\n\n{written}"
+
+
+def _unquoted(item: Item) -> str:
+    """The code behind a label: in backticks, further in, in a fence, or as it is."""
+    text = bullets.read(item, OWN)
+    lines = text.split("\n")
+    if item.lines[0].strip():
+        return _bare(text)
+    if all(line.startswith(CODE) or not line for line in lines):
+        return "\n".join(line.removeprefix(CODE) for line in lines)
+    fence = opens(lines[0])
+    if fence in ("", "<!--"):
+        return text
+    end = next((at for at, line in enumerate(lines[1:], 1) if closes(line, fence)), len(lines))
+    return "\n".join(lines[1:end])
 
 
 def _bare(path: str) -> str:

@@ -88,9 +88,10 @@ def _within(number: int, spans: Iterable[tuple[int, int]]) -> bool:
 
 
 def _without_comments(plan: Outline) -> list[str]:
-    text = "\n".join(plan.lines)
+    """The lines with comments emptied, and code fences too: what looks like a comment in code is none."""
+    text = "\n".join("" if at in plan.fenced else line for at, line in enumerate(plan.lines, plan.first))
     if "<!--" not in text:
-        return list(plan.lines)
+        return text.split("\n") if plan.lines else []
     return _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text).split("\n")
 
 

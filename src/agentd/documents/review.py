@@ -1,12 +1,18 @@
-"""REVIEW.md: what a reviewer says about an implementation. Whether it approves is read from the structure or not at all."""
+"""REVIEW.md: what a reviewer says about an implementation. Whether it approves is read from the structure or not at all.
+
+What agentd adds stands apart, and nothing that it says is the reviewer's verdict.
+"""
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from agentd.documents import bullets, frontmatter, issues, judging, quoting
+from agentd import yamltext
+from agentd.documents import additions, bullets, frontmatter, issues, judging, quoting
 from agentd.documents.judging import RULES
 from agentd.documents.outline import Outline, outline
+from agentd.documents.spacing import split_ends
 from agentd.errors import Corrupt
 from agentd.model.finding import SEVERITIES, Finding
 from agentd.model.rules import Rules
@@ -26,11 +32,14 @@ LABELS = {
     "description": "Description",
     "file_path": "File",
     "line_number": "Line",
+    "quote": "Quote",
     "suggestion": "Recommendation",
     "location": "Location",
     "category": "Category",
     "spec_reference": "Spec Reference",
 }
+OUTCOME, REMARKS, EVIDENCE = "Outcome", "agentd's Remarks", "Evidence"
+_LONE = re.compile(r"\r(?!\n)")
 _COUNTS = ("total", "passed", "failed", "skipped")
 _TITLE = re.compile(r"(?:code |implementation )?review(?: report)?[ \t]*[:：][ \t]*(.*)", re.IGNORECASE)
 _NUMBER = re.compile(r"\W*([0-9]{1,9})\W*")
@@ -40,12 +49,14 @@ _ISSUE_FIX = "write - **Severity**: High, Medium or Low, and - **Description**:,
 
 
 def render(document: CodeReview) -> str:
-    """A whole REVIEW.md, its issues by severity."""
+    """A whole REVIEW.md, its issues by severity and what is agentd's at the end."""
     head: dict[str, Any] = {"change_id": document.change_id, "type": "review", "iteration": document.iteration}
     if document.call:
         head["call"] = document.call
     if document.files:
         head["files"] = dict(document.files)
+    if document.tree:
+        head["tree"] = document.tree
     parts = [f"# Code Review: {quoting.escape_line(document.change_id)}\n"]
     if document.summary:
         parts.append(judging.written("Summary", document.summary))
@@ -55,7 +66,44 @@ def render(document: CodeReview) -> str:
     parts.append(f"## Verdict\n\n{document.verdict or 'PENDING'}\n")
     if document.next_steps:
         parts.append(judging.written("Next Steps", document.next_steps))
-    return frontmatter.write(head, "\n".join(parts))
+    text = frontmatter.write(head, "\n".join(parts))
+    return additions.put(text, _added(document.evidence, document.remarks, document.decision))
+
+
+def finished(
+    text: str,
+    *,
+    evidence: str = "",
+    remarks: Sequence[str] = (),
+    decision: str = "",
+    tree: str = "",
+    files: Mapping[str, str] | None = None,
+    call: str = "",
+) -> str:
+    """The review with what is agentd's, and that alone; all that the reviewer wrote stays byte for byte.
+
+    Where nothing is given for them, neither sections of agentd's nor a tree or files stay; a call stays. A head that
+    cannot be read is left as it is, and binds the review to nothing. Lines that end with CR alone end with LF then.
+    """
+    text = additions.put(_LONE.sub("\n", text), _added(evidence, remarks, decision))
+    front = frontmatter.read(text)
+    ours: dict[str, Any] = {"call": call, "files": dict(files or {}), "tree": tree}
+    ours = {key: value for key, value in ours.items() if value or (key != "call" and key in front.data)}
+    return _headed(text, front, ours) if ours else text
+
+
+def _headed(text: str, front: frontmatter.Front, data: Mapping[str, Any]) -> str:
+    if any(finding.rule == "invalid_frontmatter" for finding in front.findings):
+        return text
+    try:
+        headed = frontmatter.update(text, data)
+    except Corrupt:
+        headed = text
+    again = frontmatter.read(headed)
+    if again.data == {**front.data, **data} and again.lines[-len(front.lines) :] == front.lines:
+        return headed
+    body = "".join(split_ends(text)[front.first - 1 :])
+    return f"---\n{yamltext.dump({**front.data, **data})}---\n{body}"  # of a head that its own words cannot say it in
 
 
 def skeleton(change_id: str, iteration: int = 0) -> str:
@@ -66,7 +114,8 @@ def skeleton(change_id: str, iteration: int = 0) -> str:
 def read(text: str, rules: Rules = RULES) -> tuple[CodeReview, tuple[Finding, ...]]:
     """The review, its verdict None unless exactly one is stated, and everything that is wrong with it."""
     front = frontmatter.read(text)
-    plan = outline(front.lines, front.first)
+    whole = outline(front.lines, front.first)
+    plan = additions.without(whole)
     found = issues.read(plan)
     verdict, said_at, problems = judging.judge(plan, found, CODE_WORDS)
     findings = judging.findings(problems, "REVIEW.md", _FIX, rules)
@@ -81,7 +130,10 @@ def read(text: str, rules: Rules = RULES) -> tuple[CodeReview, tuple[Finding, ..
     document = CodeReview(
         str(front.data.get("change_id") or (quoting.unescape_line(title[1]) if title else "")),
         verdict,
-        tuple(sorted(found.issues, key=lambda issue: SEVERITIES.index(issue.severity))),
+        tuple(
+            replace(issue, ungrounded="")  # which is not for a reviewer to say
+            for issue in sorted(found.issues, key=lambda issue: SEVERITIES.index(issue.severity))
+        ),
         judging.section(plan, "Summary"),
         tests,
         security,
@@ -89,6 +141,8 @@ def read(text: str, rules: Rules = RULES) -> tuple[CodeReview, tuple[Finding, ..
         iteration if isinstance(iteration, int) else 0,
         str(front.data.get("call") or ""),
         {str(path): str(checksum) for path, checksum in files.items()} if isinstance(files, dict) else {},
+        str(front.data.get("tree") or ""),
+        *_read_added(whole),
     )
     against = [(said_at, what) for what in contradictions(verdict, document.issues, tests, security)]
     findings += judging.findings(against, "REVIEW.md", _AGREE_FIX, rules)
@@ -112,6 +166,24 @@ def parse(text: str, source: str) -> CodeReview:
 def tidy(text: str) -> str:
     """The text with white space put right; it says what it said."""
     return judging.tidied(text, frontmatter.read(text))
+
+
+def _added(evidence: str, remarks: Sequence[str], decision: str) -> dict[str, str]:
+    listed = "\n".join(bullets.write("-", remark, judging.OWN) for remark in remarks if remark.strip())
+    written = {
+        OUTCOME: quoting.escape(decision, judging.OWN) if decision.strip() else "",
+        REMARKS: listed,
+        EVIDENCE: quoting.escape(evidence, additions.TEXT) if evidence.strip() else "",
+    }
+    return {title: body for title, body in written.items() if body}
+
+
+def _read_added(plan: Outline) -> tuple[str, tuple[str, ...], str]:
+    """The evidence, the remarks and the decision."""
+    listed = outline(additions.lines(plan, REMARKS))
+    remarks = tuple(bullets.read(item, judging.OWN) for item in bullets.items(listed, 1, len(listed.lines)))
+    evidence = quoting.unescape(additions.lines(plan, EVIDENCE), additions.TEXT)
+    return evidence, remarks, quoting.unescape(additions.lines(plan, OUTCOME), judging.OWN)
 
 
 def _tests(results: TestResults | None) -> str:

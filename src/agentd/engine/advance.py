@@ -39,8 +39,9 @@ def drop_children(run: Run, children: tuple[str, ...]) -> Run:
 
 
 def stand_at(workflow: Workflow, run: Run, name: str) -> Run:
-    """The run at a step a person named, to be done whatever `when` says."""
-    moved = replace(run, intent=None, asked_by="", spent="", clear=())
+    """The run at a step a person named, to be done whatever `when` says; the budget that led to a question is refilled."""
+    counts = {key: count for key, count in run.counts.items() if key != run.spent}
+    moved = replace(run, counts=counts, intent=None, asked_by="", spent="", clear=())
     return replace(_entered(moved, workflow.steps[name]), begun=True)
 
 

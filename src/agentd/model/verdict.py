@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from agentd.model.change import ReviewStatus
+from agentd.model.evidence import Status
 from agentd.model.finding import SEVERITIES, Severity
 
 PlanVerdict = Literal["APPROVED", "NEEDS_REVISION", "REJECTED"]
@@ -40,7 +41,8 @@ _OF_STATUS: Mapping[str, PlanVerdict] = {status: verdict for verdict, status in 
 class Issue:
     """One thing a reviewer found. A plan's issue names a spec, an implementation's a file.
 
-    `ungrounded` says why the place it names does not exist; nothing, if it does or names none.
+    `ungrounded` says why the place it names does not exist; nothing, if it does or names none. `quote` is the code
+    that it is about, in the words of the file.
     """
 
     severity: Severity
@@ -54,6 +56,7 @@ class Issue:
     line_number: int | None = None
     line: int = field(default=0, compare=False)
     ungrounded: str = ""
+    quote: str = ""
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,11 @@ class Challenge:
 
 @dataclass(frozen=True)
 class CodeReview:
-    """REVIEW.md, its issues by severity. `files` maps each file that was reviewed to its hash, `call` wrote it."""
+    """REVIEW.md, its issues by severity. `files` maps each file that was reviewed to its hash, `call` wrote it.
+
+    What is behind `call` is agentd's own, never the reviewer's: the `tree` that was reviewed, what agentd saw itself
+    (`evidence`), what it has to say about the review (`remarks`), and what all of it came to (`decision`).
+    """
 
     change_id: str
     verdict: CodeVerdict | None
@@ -94,16 +101,10 @@ class CodeReview:
     iteration: int = 0
     call: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
-
-
-def plan_verdict(word: str) -> PlanVerdict | None:
-    """The verdict on a plan that a word means; a status of a review means one too."""
-    return PLAN_WORDS.get(_folded(word))
-
-
-def code_verdict(word: str) -> CodeVerdict | None:
-    """The verdict on an implementation that a word means."""
-    return CODE_WORDS.get(_folded(word))
+    tree: str = ""
+    evidence: str = ""
+    remarks: tuple[str, ...] = ()
+    decision: str = ""
 
 
 def severity(word: str) -> Severity | None:
@@ -152,6 +153,34 @@ def contradictions(
         counts = f"{tests.passed} passed, {tests.failed} failed and {tests.skipped} skipped"
         found.append(f"{counts} are more tests than the total of {tests.total}")
     return tuple(found)
+
+
+def overclaimed(said: TestResults | None, failed: int, total: int, status: Status) -> str:
+    """What a reviewer reported of the tests that agentd saw otherwise, as a sentence, or nothing.
+
+    `failed` and `total` are what agentd counted, 0 where it could not. A reviewer that reported worse, or no numbers,
+    claimed nothing.
+    """
+    if said is None:
+        return ""
+    better = said.status == "PASS" and status != "green"
+    fewer = said.failed < failed and (said.status == "PASS" or bool(said.total or said.passed or said.failed))
+    more = said.passed > total - failed and (total > 0 or status == "none")
+    if not (better or fewer or more):
+        return ""
+    counts = [f"{number} {word}" for number, word in ((said.passed, "passed"), (said.failed, "failed")) if number]
+    reported = f"{said.status} with {' and '.join(counts)}" if counts else said.status
+    return f"The reviewer reported {reported}; {_seen(failed, total, status)}."
+
+
+def _seen(failed: int, total: int, status: Status) -> str:
+    if status == "none":
+        return "agentd saw no test run"
+    if status == "unknown":
+        return "agentd could not run the tests"
+    if status == "red" and not failed:
+        return "agentd saw the tests fail"
+    return f"agentd saw {failed or 'none'} of {total} fail"
 
 
 def _folded(word: str) -> str:

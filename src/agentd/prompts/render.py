@@ -23,6 +23,10 @@ NEEDS = {
     "fix_format": "edit_file",
     "challenge": "append_review",
     "revise": "edit_file",
+    "implement": "edit_code",
+    "mend": "edit_code",
+    "resolve": "edit_code",
+    "review": "create_review",
 }
 
 

@@ -1,8 +1,10 @@
 """A run's state on disk: loaded, kept in memory while its lock is held, and saved so that a kill loses nothing."""
 
+import itertools
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,7 @@ class Store:
         self._seen: tuple[int, int, int] | None = None
         self._known: Mapping[str, Any] = {}
         self._phase = ""
+        self._text = b""
 
     @property
     def path(self) -> Path:
@@ -48,7 +51,7 @@ class Store:
             state = decode(self.codec, data)
         except Malformed as error:
             raise self.corrupt(str(error), *error.keys) from None
-        self._seen, self._known, self._phase = seen, data, state.run.phase
+        self._seen, self._known, self._phase, self._text = seen, data, state.run.phase, text
         return state
 
     def peek(self) -> State:
@@ -69,8 +72,9 @@ class Store:
         state = replace(state, fields=_ordered(fields, self.codec), saves=state.saves + 1)
         journal.append(self.folder, {"n": state.saves, "at": at, "event": event, "phase": state.run.phase, **details})
         data = encode(self.codec, state)
-        durable.replace(self.path, self._render(data), self.role)
-        self._seen, self._known, self._phase = self._signature(), data, state.run.phase
+        text = self._render(data)
+        durable.replace(self.path, text, self.role)
+        self._seen, self._known, self._phase, self._text = self._signature(), data, state.run.phase, text
         return state
 
     def put_back(self, *keys: str) -> list[str]:
@@ -85,6 +89,34 @@ class Store:
             ours = {key: known[key] for key in changed if key in known}
             durable.replace(self.path, self._render({**kept, **ours}), self.role)
         return changed
+
+    def mend(self) -> str:
+        """Put the file back as it last could be read if it cannot be read now: what was done to it in words, or
+        nothing. What is there instead is kept beside it."""
+        if not self._text:
+            return ""
+        if self.path.is_file():
+            with suppress(Corrupt):
+                self.peek()
+                return ""
+        aside = self._set_aside()
+        durable.replace(self.path, self._text, self.role)
+        if self.codec.file.endswith(".yaml"):
+            self._parse(self._text)
+        self._seen = self._signature()
+        return f"left unreadable (it is now {aside})" if aside else "taken away"
+
+    def _set_aside(self) -> str:
+        """The new name of whatever is in the file's place; a link is never written through to where it leads."""
+        names = (f"{self.codec.file}.unreadable-{number}" for number in itertools.count(1))
+        aside = self.folder / next(name for name in names if not os.path.lexists(self.folder / name))
+        if not self.exists():
+            return ""
+        if self.path.is_file() and not self.path.is_symlink() and os.access(self.path, os.R_OK):
+            durable.create(aside, self.path.read_bytes(), self.role)  # so that there is a state at every moment
+        else:
+            durable.move(self.path, aside, self.role)
+        return aside.name
 
     def move(self, folder: Path) -> None:
         """The run's folder has moved; go on there."""

@@ -15,6 +15,8 @@ BUILT_IN = (
     "change",
     "change-question",
     "change-spec",
+    "change-part",
+    "change-review",
     "team",
     "team-task",
     "team-task-late",

@@ -66,8 +66,8 @@ def _tools(declared: Iterable[Json]) -> Iterable[Tool]:
         if tool.get("type") == "namespace":
             for inner in tool.get("tools") or []:
                 yield Tool(str(inner.get("name", "")), str(tool.get("name", "")))
-        elif tool.get("type") == "function":
-            yield Tool(str(tool.get("name", "")))
+        elif tool.get("type") == "function" or (tool.get("type") == "custom" and tool.get("name") != CODE):
+            yield Tool(str(tool.get("name", "")), free=tool["type"] == "custom")
 
 
 def _messages(item: Json) -> list[Message]:
@@ -168,7 +168,7 @@ def _item(call: Called) -> Json:
     if call.kind == "search" and isinstance(call.args, dict):
         arguments = {**call.args, "limit": 20}
         return {"type": "tool_search_call", "call_id": call.id, "execution": "client", "arguments": arguments}
-    if call.kind == "code":
+    if call.kind == "code" or call.tool.free:
         return {"type": "custom_tool_call", "call_id": call.id, "name": call.tool.name, "input": call.raw}
     item = {"type": "function_call", "call_id": call.id, "name": call.tool.name, "arguments": call.raw}
     return {**item, "namespace": call.tool.namespace} if call.tool.namespace else item

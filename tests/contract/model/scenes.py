@@ -9,7 +9,8 @@
             fail: [429, {status: 500, always: true}, cut]
             cached: 0.5                                             # the part of the input that a cache had
 
-`[[script:NAME]]` in a message selects a scene whatever its `when` says. `{{name}}` stands for what a named group of
+`[[script:NAME]]` in a message selects a scene whatever its `when` says. A scene that says `with: Write` is for requests
+that declare this tool, so that scenes of one name can tell each program's way of doing the same. `{{name}}` stands for what a named group of
 `when` found, `{{name:int}}` for the number it is. A tool may be named with its server: `agentd.read_file`; one with a !
 before its name is called whether it is declared or not. Arguments that are a text are sent as they are, JSON or not.
 """
@@ -55,11 +56,12 @@ class Turn:
 
 @dataclass(frozen=True)
 class Scene:
-    """A conversation's worth of turns, and the words that call for it."""
+    """A conversation's worth of turns, the words that call for it, and the tool it cannot do without."""
 
     name: str
     turns: tuple[Turn, ...]
     when: re.Pattern[str] | None = None
+    tool: str = ""
 
     @property
     def uses_tools(self) -> bool:
@@ -105,7 +107,7 @@ class Scenes:
         """
         messages, equipped = asked.messages, bool(asked.tools or asked.search or asked.code)
         for index in range(len(messages) - 1, -1, -1):
-            if messages[index].role == "user" and (found := self._match(messages[index].text)):
+            if messages[index].role == "user" and (found := self._match(messages[index].text, asked.tools)):
                 scene, words = found
                 if scene.uses_tools and not equipped:
                     return None
@@ -113,9 +115,11 @@ class Scenes:
                 return Playing(scene, turn, words, searched)
         return None
 
-    def _match(self, text: str) -> tuple[Scene, dict[str, str]] | None:
+    def _match(self, text: str, tools: Sequence[Tool]) -> tuple[Scene, dict[str, str]] | None:
         marked = _MARK.search(text)
         for scene in self.all:
+            if scene.tool and not find_tool(scene.tool, tools):
+                continue
             found = scene.when.search(text) if scene.when else None
             if marked[1] == scene.name if marked else found:
                 words = found.groupdict() if found else {}
@@ -212,10 +216,10 @@ def _fill(value: Any, words: Mapping[str, str]) -> Any:
 
 
 def _scene(data: Mapping[str, Any]) -> Scene:
-    unknown = set(data) - {"name", "when", "turns"}
+    unknown = set(data) - {"name", "when", "with", "turns"}
     assert not unknown, f"a scene has no {sorted(unknown)}"
     when = re.compile(data["when"], re.DOTALL) if data.get("when") else None
-    return Scene(str(data["name"]), tuple(_turn(each) for each in data["turns"]), when)
+    return Scene(str(data["name"]), tuple(_turn(each) for each in data["turns"]), when, str(data.get("with", "")))
 
 
 def _turn(data: Mapping[str, Any]) -> Turn:

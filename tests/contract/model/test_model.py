@@ -31,6 +31,9 @@ scenes:
         cached: 0.5
   - {name: other, when: something else, turns: [{say: Other.}]}
   - {name: lost, when: find the lost, turns: [{call: {no_such_tool: {}}}]}
+  - {name: same, with: Read, when: each in its way, turns: [{call: {Read: {path: b}}}]}
+  - {name: same, with: apply_patch, when: each in its way, turns: [{call: {apply_patch: "*** Begin {no json"}}]}
+  - {name: same, when: each in its way, turns: [{say: I cannot.}]}
   - {name: wild, when: do as you like, turns: [{call: {"!no_such_tool": "{no json"}}]}
   - {name: rates, when: rates, turns: [{say: Done., fail: [{status: 429, retry_after: 3}, 503, quota]}]}
   - {name: down, when: always down, turns: [{say: Done., fail: [{status: 500, always: true}]}]}
@@ -111,6 +114,19 @@ def test_a_scene_may_call_what_nobody_declared_with_what_is_no_json(model: FakeM
         speaker.history.append(speaker.said("do as you like"))
         (call,) = json.loads(post(model.url, speaker.where(), speaker.body())[1])[path]
         assert (call["name"], call[key]) == ("no_such_tool", "{no json")
+
+
+def test_of_scenes_for_the_same_words_the_one_is_played_whose_tool_is_there(model: FakeModel, name: str) -> None:
+    ((tool, args),) = talk(model, name).ask("each in its way")[1]
+    assert (tool.removeprefix("agentd_"), args) == ("Read", {"path": "b"})
+    assert talk(model, name, tools=("Write",)).ask("each in its way")[0] == "I cannot."
+
+
+def test_a_tool_that_takes_any_text_gets_it_as_it_is(model: FakeModel) -> None:
+    said = {"type": "message", "role": "user", "content": "each in its way"}
+    body = {"model": "m", "tools": [{"type": "custom", "name": "apply_patch"}], "input": [said]}
+    (call,) = json.loads(post(model.url, "/v1/responses", body)[1])["output"]
+    assert (call["type"], call["name"], call["input"]) == ("custom_tool_call", "apply_patch", "*** Begin {no json")
 
 
 def test_a_request_without_tools_gets_a_short_answer_and_one_with_tools_a_loud_one(model: FakeModel, name: str) -> None:

@@ -37,10 +37,11 @@ class Message:
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool as the request declares it."""
+    """A tool as the request declares it; a free one takes a text as it is, not JSON."""
 
     name: str
     namespace: str = ""
+    free: bool = False
 
     @property
     def full(self) -> str:

@@ -13,6 +13,7 @@ MODULES = {
     "list_specs": "spec",
     "read_all_requirements": "spec",
     "create_tasks": "tasks",
+    "finish_task": "tasks",
     "create_review": "review",
     "validate_change": "validation",
     "read_file": "files",

@@ -15,13 +15,20 @@ SEVERITY: dict[str, Severity] = {"HIGH": "High", "MEDIUM": "Medium", "LOW": "Low
 
 
 class Found(Part):
-    """One problem with the implementation."""
+    """One problem with the implementation, at a place in its code."""
 
     severity: Literal["HIGH", "MEDIUM", "LOW"]
     title: Line
     description: Text
     file_path: Line | None = None
     line_number: Annotated[int | None, Field(ge=1, le=10_000_000)] = None
+    quote: Annotated[
+        Text | None,
+        Field(
+            description="The line or lines of code that this is about, copied from the file as they stand there. An issue "
+            "whose file, line and quote are not found in or around what was changed does not count."
+        ),
+    ] = None
     recommendation: Text | None = None
 
 
@@ -54,6 +61,7 @@ def create_review(
             suggestion=one.recommendation or "",
             file_path=one.file_path or "",
             line_number=one.line_number,
+            quote=one.quote or "",
         )
         for one in issues
     )

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from agentd.app import writing
+from agentd.app import ticking, writing
 from agentd.app.desk import Desk
 from agentd.mcp.tools.words import ChangeId, Line, Name, Part, Text
 from agentd.model.change import Layer, Task
@@ -59,3 +59,8 @@ def create_tasks(
         for one in tasks
     )
     return writing.write_tasks(desk, tuple(planned))
+
+
+def finish_task(desk: Desk, change_id: ChangeId, task_id: TaskId) -> writing.Written:
+    """Say that a task is done, right after doing it. Refused as long as its file is as it was."""
+    return ticking.finish_task(desk, task_id)

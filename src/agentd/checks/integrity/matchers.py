@@ -1,0 +1,33 @@
+"""The names of assertions in languages with brackets, by how much they say; small letters, without underscores."""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# The exact answer.
+STRICT = _words("""
+    eq equal equals asserteq assertequal assertequals deepequal strictequal deepstrictequal tobe toequal tostrictequal
+    isequalto eql same assertsame issameas is equalvalues exactly tohavebeencalledwith tohavebeencalledtimes
+    tohavebeencalledoncewith tohavelength tohavetext hassize tobenull tobeundefined isnull assertnull nil assertnil null
+    undefined falsy tobefalsy assertarrayequals assertiterableequals assertlinesmatch containsexactly tomatchsnapshot
+    jsoneq tomatchinlinesnapshot snapshot len lengthof false assertfalse isfalse empty isempty true istrue calledwith
+    calledoncewith calledonce strictsame assertthatthrownby debugasserteq propasserteq assertsnapshot todeepequal
+    areequal aresame single
+    """)
+# Only that there is an answer.
+LOOSE = _words("""
+    tobetruthy tobedefined ok exist exists isnotnull assertnotnull notnil notnull isok noerror isnotempty notempty
+    assertdoesnotthrow truthy tobecalled isdefined pass called tohavebeencalled notthrows doesnotthrow isnotundefined
+    """)
+TRUTH = _words("assert asserttrue ok debugassert propassert true isok istrue expect tobetrue")
+RAISES = _words("throws assertthrows tothrow throw rejects assertthrowsexactly tothrowerror throwsasync errorcontains")
+EQUALS = _words("tobe toequal tostrictequal equal eql isequalto deepequal strictequal")
+# What the `t` of a test can be asked, in tap, tape, ava and node.
+ASKED = _words("""
+    is not deepEqual deepEquals like true false truthy falsy throws throwsAsync regex snapshot pass fail equal equals
+    same ok notOk match strictEqual strictSame rejects notThrows error notEqual notSame doesNotThrow resolves
+    matchSnapshot has hasStrict type ifError deepStrictEqual notDeepEqual doesNotMatch assert looseEqual
+    """)
+# Words of a chain that say nothing.
+NOISE = _words("to be been is that which and has have with at of same but does still")

@@ -1,0 +1,139 @@
+"""A folder of a project as detection sees it: small files, read whole or not at all. It never raises and never writes."""
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from agentd.model.evidence import Command, Kind
+
+LARGEST = 1 << 20
+MOST_FILES = 20_000
+READ = (".py", ".js", ".mjs", ".cjs", ".txt", ".in")
+MANIFESTS = (
+    "pyproject.toml",
+    "setup.py",
+    "setup.cfg",
+    "requirements.txt",
+    "package.json",
+    "Cargo.toml",
+    "go.mod",
+    "pom.xml",
+    "build.gradle",
+    "build.gradle.kts",
+)
+# Fetched or built; samples that are no part of the project; and where tests and words about it are.
+FETCHED = {"node_modules", "target", "build", "dist", "vendor", "agentd", "venv", "env", "__pycache__", "site-packages"}
+SAMPLES = {"testdata", "fixtures", "example", "examples"}
+SKIPPED = {*FETCHED, *SAMPLES, "test", "tests", "doc", "docs"}
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A folder of the project; `name` is its path from the root, nothing for the root itself."""
+
+    root: Path
+    name: str
+
+    @property
+    def path(self) -> Path:
+        return self.root / self.name
+
+    def has(self, *names: str) -> str:
+        """The first of the names that is a file here."""
+        return next((name for name in names if _is_file(self.path / name)), "")
+
+    def text(self, name: str) -> str:
+        """What a file says; nothing if it is not there, too large, or cannot be read."""
+        path = self.path / name
+        try:
+            if not path.is_file() or path.stat().st_size > LARGEST:
+                return ""
+            return path.read_bytes().decode("utf-8-sig", "replace")
+        except OSError:
+            return ""
+
+    def command(self, kind: Kind, run: str, source: str) -> Command:
+        return Command(kind, run, self.name, f"{self.name}/{source}" if self.name else source)
+
+    @cached_property
+    def package(self) -> dict[str, Any]:
+        """package.json."""
+        try:
+            found = json.loads(self.text("package.json") or "{}")
+        except (ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    @cached_property
+    def pyproject(self) -> dict[str, Any]:
+        return self.toml("pyproject.toml")
+
+    def toml(self, name: str) -> dict[str, Any]:
+        try:
+            return tomllib.loads(self.text(name))
+        except (ValueError, RecursionError):
+            return {}
+
+    def sections(self, name: str) -> set[str]:
+        """The names of the sections of an INI file."""
+        return set(re.findall(r"^\[([^\]\n]+)\]", self.text(name), re.MULTILINE))
+
+    @cached_property
+    def files(self) -> tuple[str, ...]:
+        """The files of interest here and in the folders below, four deep; not those of folders that are projects of their own."""
+        found = []
+        for file in _walk(self.path, "", 4):
+            found.append(file)
+            if len(found) >= MOST_FILES:
+                break
+        return tuple(found)
+
+
+def part(data: object, *names: str) -> dict[str, Any]:
+    """A table inside of tables; an empty one where anything on the way is missing or something else."""
+    for name in names:
+        data = data.get(name) if isinstance(data, dict) else None
+    return data if isinstance(data, dict) else {}
+
+
+def words(value: object) -> list[str]:
+    """The texts in a list, or in the lists of a table."""
+    if isinstance(value, dict):
+        return [word for each in value.values() for word in words(each)]
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+
+
+def entries(path: Path) -> list["os.DirEntry[str]"]:
+    try:
+        with os.scandir(path) as found:
+            return sorted(found, key=lambda entry: entry.name)
+    except OSError:
+        return []
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def _walk(path: Path, name: str, depth: int) -> Iterator[str]:
+    folders = []
+    for entry in entries(path):
+        inside = f"{name}/{entry.name}" if name else entry.name
+        if entry.is_dir(follow_symlinks=False):
+            folders.append((entry, inside))
+        elif entry.name.endswith(READ):
+            yield inside
+    for entry, inside in folders:
+        if depth == 1 or entry.name.startswith(".") or entry.name in FETCHED | SAMPLES:
+            continue
+        if entry.name in SKIPPED or not Folder(path, entry.name).has(*MANIFESTS):
+            yield from _walk(path / entry.name, inside, depth - 1)

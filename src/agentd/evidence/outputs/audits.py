@@ -1,0 +1,109 @@
+"""Reads what audits of dependencies print: pip-audit, npm, pnpm, yarn, cargo audit, govulncheck. Pure.
+
+An audit that could not ask its service, or skipped what it was to audit, has audited nothing, whatever it exits with.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from agentd.evidence.outputs import audits_json
+from agentd.evidence.outputs.lines import clean, number
+from agentd.evidence.outputs.reading import Reading, tally
+from agentd.model.evidence import Case
+
+_TROUBLE = re.compile(
+    r"could not be audited|audit endpoint returned an error|This command requires an existing lockfile|ENOLOCK"
+    r"|ERR_PNPM_AUDIT|\b(?:ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT|EAI_AGAIN)\b|security/audits.* returned a \d{3}"
+    r"|Failed to establish a new connection|Max retries exceeded|Temporary failure in name resolution"
+    r"|Network is unreachable|no such host|dial tcp|couldn't fetch advisory database|Couldn't load .*Cargo\.lock"
+    r"|fetching vulnerabilities:|^ERROR:pip_audit|^Name +Skip Reason|Failed to upgrade `pip`|no such command: `audit`"
+)
+_CLEAN = re.compile(
+    r"^(?:No known vulnerabilities found|found 0 vulnerabilities|0 vulnerabilities found\b.*|No vulnerabilities found\.)$"
+)
+_SCANNED = re.compile(r"^\s*Scanning .* for vulnerabilities \(\d+ crate dependenc")
+_TOTALS = (
+    re.compile(r"^Found (\d+) known vulnerabilit(?:y|ies)(?:, ignored \d+)? in \d+ packages?$"),
+    re.compile(r"^(\d+) (?:\w+ severity )?vulnerabilit(?:y|ies)(?: \(.*\))?$"),
+    re.compile(r"^(\d+) vulnerabilities found\b"),
+    re.compile(r"^error: (\d+) vulnerabilit(?:y|ies) found!$"),
+    re.compile(r"^Your code is affected by (\d+) vulnerabilit(?:y|ies)\b"),
+)
+_PIP = re.compile(r"^(?P<name>[\w.-]+) +(?P<version>\S+) +(?P<id>(?:PYSEC|GHSA|CVE|OSV)-\S+)")
+_NPM = re.compile(r"^(?P<name>(?:@[\w.-]+/)?[\w.-]+)  (?P<range>[<>=*\d].*)$")
+_ROW = re.compile(r"^│ (?P<key>[^│]+?) +│ (?P<value>[^│]*?) *│$")
+_SEVERITIES = ("low", "moderate", "high", "critical", "info")
+_FIELD = re.compile(r"^(Crate|Version|Warning|Title|ID): +(\S.*)$")
+_GO = re.compile(r"^Vulnerability #\d+: (GO-\S+)$")
+_MODULE = re.compile(r"^\s+Found in: (\S+)$")
+
+
+def read(lines: Sequence[str]) -> Reading:
+    """The vulnerabilities as failed cases, what cargo only warns of as skipped ones, and why it could not audit."""
+    told = audits_json.read(lines)
+    cleaned = clean(lines)
+    troubles = [line.strip() for line in cleaned if _TROUBLE.search(line)]
+    trouble = next((line for line in troubles if not line.endswith("Skip Reason")), troubles[0] if troubles else "")
+    if told is not None:
+        return Reading(told.counts, told.cases, trouble=told.trouble or trouble)
+    cases = (*_pip(cleaned), *_npm(cleaned), *_table(cleaned), *_cargo(cleaned), *_go(cleaned))
+    said = [number(match[1]) for line in cleaned for total in _TOTALS if (match := total.match(line))]
+    failed = max([sum(said), sum(case.status == "failed" for case in cases)])
+    skipped = sum(case.status == "skipped" for case in cases)
+    known = bool(said or cases) or any(_CLEAN.match(line) or _SCANNED.match(line) for line in cleaned)
+    return Reading(tally(0, failed, skipped) if known else None, cases, trouble=trouble)
+
+
+def _pip(lines: Sequence[str]) -> list[Case]:
+    matches = [match for line in lines if (match := _PIP.match(line))]
+    return [Case(f"{match['name']} {match['version']}: {match['id']}", "failed") for match in matches]
+
+
+def _npm(lines: Sequence[str]) -> list[Case]:
+    """npm names a package and its bad versions, then the severity; what depends on it comes indented."""
+    cases = []
+    for line, following in pairwise(lines):
+        if (match := _NPM.match(line)) and following.startswith(("Severity:", "Depends on vulnerable")):
+            cases.append(Case(f"{match['name']} {match['range']}", "failed"))
+    return cases
+
+
+def _table(lines: Sequence[str]) -> list[Case]:
+    """pnpm and yarn draw a table for each: the severity and the title, then the package."""
+    cases, title = list[Case](), ""
+    for line in lines:
+        if not (match := _ROW.match(line)):
+            continue
+        if match["key"].lower() in _SEVERITIES:
+            title = match["value"]
+        elif match["key"] == "Package" and title:
+            cases.append(Case(f"{match['value']}: {title}", "failed"))
+            title = ""
+    return cases
+
+
+def _cargo(lines: Sequence[str]) -> list[Case]:
+    cases, fields = list[Case](), dict[str, str]()
+    for line in lines:
+        if not (match := _FIELD.match(line)):
+            continue
+        if match[1] == "Crate":
+            fields = {}
+        fields[match[1]] = match[2]
+        if match[1] == "ID":
+            name = f"{fields.get('Crate', '')} {fields.get('Version', '')}: {match[2]}"
+            cases.append(Case(name, "skipped" if "Warning" in fields else "failed"))
+    return cases
+
+
+def _go(lines: Sequence[str]) -> list[Case]:
+    """govulncheck lists those that the code does not call after a heading of their own: they are not its result."""
+    cases, called = list[Case](), True
+    for at, line in enumerate(lines):
+        if line.startswith(("===", "Informational")):
+            called = "Symbol Results" in line
+        elif called and (match := _GO.match(line)):
+            module = next((found[1] for each in lines[at : at + 8] if (found := _MODULE.match(each))), "")
+            cases.append(Case(f"{module}: {match[1]}" if module else match[1], "failed"))
+    return cases

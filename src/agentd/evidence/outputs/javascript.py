@@ -1,0 +1,136 @@
+"""Reads what jest, vitest and mocha print. Pure."""
+
+import re
+from collections.abc import Sequence
+
+from agentd.evidence.outputs.lines import MARKS, NOWHERE, Place, number, placed, script_place
+from agentd.evidence.outputs.reading import Reading, summed, tally
+from agentd.model.evidence import Case, CaseStatus, Counts
+
+_PART = re.compile(r"(\d+) (failed|passed|skipped|todo|total)")
+_FILE = re.compile(r"^(?:PASS|FAIL) +(\S+)(?: \([\d.]+ m?s\))?$")
+_JEST = re.compile(r"^(?P<in> +)(?P<mark>[✓✕○✎√×]) (?P<name>.*?)(?: \([\d.]+ m?s\))?$")
+_BULLET = re.compile(r"^  ● (.+)$")
+
+
+def _parts(line: str) -> dict[str, int]:
+    return {word: number(count) for count, word in _PART.findall(line)}
+
+
+def jest(lines: Sequence[str], root: str) -> Reading | None:
+    """jest's summary and tree. A file that cannot run at all counts as one failed test."""
+    counts: list[Counts] = []
+    suites: dict[str, int] = {}
+    for line in lines:
+        if line.startswith("Test Suites:") and "total" in line:
+            suites = _parts(line)
+        elif line.startswith("Tests:") and "total" in line:
+            parts = _parts(line)
+            failed = parts.get("failed", 0) or suites.get("failed", 0)
+            skipped = parts.get("skipped", 0) + parts.get("todo", 0)
+            counts.append(tally(parts.get("passed", 0), failed, skipped, parts.get("total", 0)))
+    nothing = any(line.startswith("No tests found") for line in lines)
+    if not counts:
+        return Reading(nothing=True) if nothing else None
+    total = summed(counts)
+    return Reading(total, _jest_cases(lines, root), nothing=total.total == 0)
+
+
+def _jest_cases(lines: Sequence[str], root: str) -> tuple[Case, ...]:
+    cases: dict[str, Case] = {}
+    file, above = "", dict[int, str]()
+    for at, line in enumerate(lines):
+        if match := _FILE.match(line):
+            file, above = match[1], {}
+        elif bullet := _BULLET.match(line):
+            end = next((n for n in range(at + 1, len(lines)) if _BULLET.match(lines[n])), len(lines))
+            name = f"{file} > {bullet[1].replace(' › ', ' > ')}"
+            place = script_place(lines[at + 1 : end], root)
+            cases[name] = placed(Case(name, "failed"), place if place != NOWHERE else Place(file))
+        elif (match := _JEST.match(line)) and file:
+            words = match["name"].removeprefix("skipped ").removeprefix("todo ")
+            depth = len(match["in"])
+            name = " > ".join([file, *(above[each] for each in sorted(above) if each < depth), words])
+            cases.setdefault(name, Case(name, MARKS.get(match["mark"], "skipped"), file))
+        elif line.startswith("  ") and line.strip():
+            depth = len(line) - len(line.lstrip())
+            above = {each: title for each, title in above.items() if each < depth} | {depth: line.strip()}
+    return tuple(cases.values())
+
+
+_VITEST = re.compile(r"^\s+Tests\s+(?:no tests|(.*?) ?\((\d+)\))$")
+_FILES = re.compile(r"^\s+Test Files\s+(.*?) ?\(\d+\)$")
+_TREE = re.compile(r"^\s*(?P<mark>[✓×↓]) (?P<name>\S+ > .*?)(?:\s+\d+m?s)?$")
+_FAIL = re.compile(r"^\s*FAIL\s+(\S+)(?: > (.*?))?(?: \[ .* \])?$")
+
+
+def vitest(lines: Sequence[str], root: str) -> Reading | None:
+    """vitest's summary, its verbose tree and its list of failures."""
+    counts: list[Counts] = []
+    files: dict[str, int] = {}
+    for line in lines:
+        if match := _FILES.match(line):
+            files = _parts(match[1])
+        elif match := _VITEST.match(line):
+            parts = _parts(match[1] or "")
+            failed = parts.get("failed", 0) or files.get("failed", 0)
+            skipped = parts.get("skipped", 0) + parts.get("todo", 0)
+            counts.append(tally(parts.get("passed", 0), failed, skipped, number(match[2] or "0")))
+    if not counts:
+        return Reading(nothing=True) if any(line.startswith("No test files found") for line in lines) else None
+    cases: dict[str, Case] = {}
+    for at, line in enumerate(lines):
+        if match := _FAIL.match(line):
+            name = f"{match[1]} > {match[2]}" if match[2] else match[1]
+            end = next((n for n in range(at + 1, len(lines)) if _FAIL.match(lines[n])), len(lines))
+            place = script_place([each for each in lines[at + 1 : end] if "❯" in each], root)
+            cases[name] = placed(Case(name, "failed"), place if place != NOWHERE else Place(match[1]))
+        elif match := _TREE.match(line):
+            file = match["name"].partition(" > ")[0]
+            status = MARKS.get(match["mark"], "skipped")
+            cases.setdefault(match["name"], Case(match["name"], status, file))
+    total = summed(counts)
+    return Reading(total, tuple(cases.values()), nothing=total.total == 0)
+
+
+_ENDING = re.compile(r"^ +(\d+) (passing|failing|pending)(?: \(.*\))?$")
+_MOCHA = re.compile(r"^(?P<in> +)(?:(?P<mark>[✔✓]) |(?P<fail>\d+)\) |(?P<skip>- ))(?P<name>.*?)(?: \(\d+ms\))?$")
+_NUMBERED = re.compile(r"^ {2}(\d+)\) ")
+
+
+def mocha(lines: Sequence[str], root: str) -> Reading | None:
+    """mocha's tree and its count of what passes, is pending and fails."""
+    ends = [n for n, line in enumerate(lines) if (match := _ENDING.match(line)) and match[2] == "passing"]
+    counts, cases, start = list[Counts](), list[Case](), 0
+    for end in ends:
+        parts = {match[2]: number(match[1]) for line in lines[end : end + 4] if (match := _ENDING.match(line))}
+        counts.append(tally(parts["passing"], parts.get("failing", 0), parts.get("pending", 0)))
+        cases += _mocha_cases(lines, start, end, root)
+        start = end + 1
+    if not counts:
+        return None
+    total = summed(counts)
+    return Reading(total, tuple(cases), nothing=total.total == 0)
+
+
+def _mocha_cases(lines: Sequence[str], start: int, end: int, root: str) -> list[Case]:
+    cases: list[Case] = []
+    above: dict[int, str] = {}
+    for line in lines[start:end]:
+        depth = len(line) - len(line.lstrip())
+        if match := _MOCHA.match(line):
+            name = " > ".join([*(above[each] for each in sorted(above) if each < depth), match["name"]])
+            status: CaseStatus = "passed" if match["mark"] else "failed" if match["fail"] else "skipped"
+            place = _mocha_place(lines[end:], match["fail"], root) if status == "failed" else NOWHERE
+            cases.append(placed(Case(name, status), place))
+        elif depth and line.strip():
+            above = {each: title for each, title in above.items() if each < depth} | {depth: line.strip()}
+    return cases
+
+
+def _mocha_place(lines: Sequence[str], which: str, root: str) -> Place:
+    starts = [(n, match[1]) for n, line in enumerate(lines) if (match := _NUMBERED.match(line))]
+    for (at, label), (following, _) in zip(starts, [*starts[1:], (len(lines), "")], strict=True):
+        if label == which:
+            return script_place(lines[at + 1 : following], root)
+    return NOWHERE

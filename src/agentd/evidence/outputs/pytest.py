@@ -1,0 +1,123 @@
+"""Reads what pytest prints, short and long. Pure."""
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+
+from agentd.evidence.outputs.lines import NOWHERE, Place, number, own, python_place
+from agentd.evidence.outputs.reading import Reading, counted, summed, tally
+from agentd.model.evidence import Case, CaseStatus, Counts
+
+_SUMMARY = re.compile(r"^=*\s*(no tests ran|\d+ [a-z]+(?: [a-z]+)?(?:, \d+ [a-z]+(?: [a-z]+)?)*) in [\d.]+ ?s\b.*$")
+_PART = re.compile(r"(\d+) ([a-z]+)")
+_WORDS = {"passed", "failed", "error", "errors", "skipped", "deselected", "xfailed", "xpassed", "warning", "warnings"}
+_WORD = r"(?P<word>PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)"
+_SHORT = re.compile(rf"^(?:\[gw\d+\] \[ *\d+%\] )?{_WORD} (?P<node>[^\s\[].*)$")
+_LONG = re.compile(rf"^(?P<node>\S.*?) {_WORD}(?: \(.*\))?(?: +\[ *\d+%\])?$")
+_FOLDED = re.compile(r"^SKIPPED \[\d+\] (?P<file>[^\s:]+):(?P<line>\d+): ")
+_TITLE = re.compile(r"^_{2,} (?:ERROR at (?:setup|teardown) of |ERROR collecting )?(.+?) _{2,}$")
+_RULE = re.compile(r"^={3,}.*={3,}$")
+_REPORTS = re.compile(r"^=+ (?:FAILURES|ERRORS|PASSES|XFAILURES|XPASSES) =+$")
+_PLACE = re.compile(r"^([^\s:][^:]*\.\w+):(\d+)(?:: |$)")
+_STATUS: dict[str, CaseStatus] = {
+    "PASSED": "passed",
+    "XPASS": "passed",
+    "FAILED": "failed",
+    "ERROR": "failed",
+    "SKIPPED": "skipped",
+    "XFAIL": "skipped",
+}
+
+
+def read(lines: Sequence[str], root: str) -> Reading | None:
+    """pytest's summaries, short and long. An error counts as failed, an expected failure as skipped."""
+    said = _outside_of_reports(lines)
+    counts = [found for line in said if (found := _pytest_counts(line)) is not None]
+    if not counts:
+        counts = [found for line in lines if (found := _pytest_counts(line)) is not None]
+    cases = _pytest_cases(said, _pytest_places(lines, root))
+    if counts:
+        total = summed(counts)
+        return Reading(total, cases, nothing=total.total == 0)
+    return Reading(counted(cases), cases) if cases else None
+
+
+def _outside_of_reports(lines: Sequence[str]) -> list[str]:
+    """The lines without the reports of single tests, which hold whatever those printed."""
+    kept, inside = list[str](), False
+    for line in lines:
+        if _RULE.match(line):
+            inside = _REPORTS.match(line) is not None
+        if not inside:
+            kept.append(line)
+    return kept
+
+
+def _pytest_counts(line: str) -> Counts | None:
+    match = _SUMMARY.match(line)
+    if not match:
+        return None
+    parts = {word: number(count) for count, word in _PART.findall(match[1])}
+    if parts and not parts.keys() & _WORDS:
+        return None
+    failed = parts.get("failed", 0) + parts.get("error", 0) + parts.get("errors", 0)
+    passed = parts.get("passed", 0) + parts.get("xpassed", 0)
+    return tally(passed, failed, parts.get("skipped", 0) + parts.get("xfailed", 0))
+
+
+def _pytest_cases(lines: Sequence[str], places: dict[str, list[Place]]) -> tuple[Case, ...]:
+    named: dict[str, CaseStatus] = {}
+    folded: list[Case] = []
+    for line in lines:
+        match = _SHORT.match(line) or _LONG.match(line)
+        if match and (node := _node(match["node"])):
+            if named.get(node) != "failed":
+                named[node] = _STATUS[match["word"]]
+        elif skip := _FOLDED.match(line):
+            file, at = skip["file"], number(skip["line"])
+            folded.append(Case(f"{file}:{at}", "skipped", file, at))
+    cases = []
+    for node, status in named.items():
+        file, *inner = node.split("::")
+        queue = places.get(".".join(inner) or file, []) if status == "failed" else []
+        place = queue.pop(0) if queue else Place(file)
+        cases.append(Case(node, status, place.file, place.line))
+    if "skipped" not in named.values():
+        cases += folded
+    return tuple(cases)
+
+
+def _node(text: str) -> str:
+    """The test that a line names before it says why; parameters may hold anything. Nothing if it names none."""
+    head, bracket, rest = text.partition("[")
+    if not bracket or " - " in head:
+        node = head.split(" - ")[0]
+    else:
+        end = rest.find("] - ")
+        node = f"{head}[{rest[: end if end >= 0 else rest.rfind(']')]}]"
+    named = " " not in node.partition("[")[0] and ("::" in node or node.endswith(".py"))
+    return node if named else ""
+
+
+def _pytest_places(lines: Sequence[str], root: str) -> dict[str, list[Place]]:
+    """By the title of each failure's section, the last place of the project's own that it names."""
+    places: defaultdict[str, list[Place]] = defaultdict(list)
+    title, section = "", list[str]()
+    for line in (*lines, "=== end ==="):
+        opened = _TITLE.match(line)
+        if not opened and not _RULE.match(line):
+            section.append(line)
+            continue
+        if title and (place := _last_place(section, root)) != NOWHERE:
+            places[title].append(place)
+        title, section = opened[1] if opened else "", []
+    return dict(places)
+
+
+def _last_place(section: Sequence[str], root: str) -> Place:
+    found = python_place(section, root)
+    for line in section:
+        match = _PLACE.match(line)
+        if match and own(match[1], root):
+            found = Place(match[1], number(match[2]))
+    return found

@@ -1,0 +1,3 @@
+'use strict'
+
+exports.price = (cents, percent = 0) => cents - Math.floor((cents * percent) / 100)
