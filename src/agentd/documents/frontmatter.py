@@ -58,6 +58,8 @@ def write(data: Mapping[str, Any], body: str) -> str:
 
 def update(text: str, data: Mapping[str, Any]) -> str:
     """The document with these keys at its head changed; everything else stays byte for byte."""
+    if "\r" in text and "\n" not in text:
+        return update(text.replace("\r", "\n"), data).replace("\n", "\r")
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     head = _HEAD.match(text)
     if head is None:

@@ -9,7 +9,10 @@ from agentd.yamltext.read import read
 
 def load(text: str) -> dict[str, Any]:
     """What a mapping says. A text that is not plain goes the careful way, which says what is wrong and where."""
-    known = quick(text)
+    try:
+        known = quick(text)
+    except ValueError:  # a number without end
+        known = None
     if known is not None:
         return known
     _, root, _ = read(text, "")
