@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 PACKAGE = "@fission-ai/openspec@1.13.2"
@@ -51,12 +51,31 @@ def make_tree(root: Path, specs: int, changes: int) -> None:
         _write(folder / "tasks.md", f"## 1. Implementation\n{tasks}")
 
 
-def _requirements(word: str = "T") -> str:
+def make_finished(root: Path, changes: int) -> None:
+    """Changes whose tasks are done; each rewords a requirement of one spec of the library and adds three more to it."""
+    make_tree(root, 0, changes)
+    for number in range(changes):
+        folder = root / f"openspec/changes/change-{number:04}"
+        delta = f"## MODIFIED Requirements\n{_requirements(numbers=(1,), when='at once')}\n"
+        delta += f"## ADDED Requirements\n{_requirements('New t')}"
+        _write(folder / f"specs/spec-{number:04}/spec.md", delta)
+        tasks = (folder / "tasks.md").read_text(encoding="utf-8")
+        _write(folder / "tasks.md", tasks.replace("[ ]", "[x]"))
+
+
+def commit(root: Path) -> None:
+    """Make the tree a git repository with everything in one commit."""
+    who = ("-c", "user.name=Bench", "-c", "user.email=bench@example.invalid", "-c", "commit.gpgsign=false")
+    for words in (("init", "--quiet"), ("add", "--all"), (*who, "commit", "--quiet", "--message", "All of it")):
+        subprocess.run(["git", *words], cwd=root, check=True)
+
+
+def _requirements(word: str = "T", numbers: Sequence[int] = (1, 2, 3), when: str = "when a person asks for it") -> str:
     return "\n".join(
-        f"### Requirement: {word}hing {number}\nThe system SHALL do thing {number} when a person asks for it.\n\n"
+        f"### Requirement: {word}hing {number}\nThe system SHALL do thing {number} {when}.\n\n"
         f"#### Scenario: It is asked for {number}\n- **WHEN** a person asks for thing {number}\n"
         f"- **THEN** thing {number} is done\n"
-        for number in (1, 2, 3)
+        for number in numbers
     )
 
 
@@ -67,14 +86,24 @@ def _write(path: Path, text: str) -> None:
 
 def in_turns(cases: Mapping[str, tuple[Sequence[str], Path]], rounds: int) -> dict[str, float]:
     """The best time of each command in its folder; all are measured in turns. One that fails ends the benchmark."""
+
+    def always(words: Sequence[str]) -> Callable[[int], Sequence[str]]:
+        return lambda _: words
+
+    return each_in_turns({name: (always(words), folder) for name, (words, folder) in cases.items()}, rounds)
+
+
+def each_in_turns(cases: Mapping[str, tuple[Callable[[int], Sequence[str]], Path]], rounds: int) -> dict[str, float]:
+    """The same for commands that differ from round to round."""
     times: dict[str, list[float]] = {name: [] for name in cases}
     unwanted = ("AGENTD_", "PYTHONDONTWRITEBYTECODE")
     env = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
     env |= {"OPENSPEC_TELEMETRY": "0", "DO_NOT_TRACK": "1", "CI": "1"}
-    for _ in range(rounds):
+    for turn in range(rounds):
         for name, (words, folder) in cases.items():
+            argv = [*words(turn)]
             begun = time.perf_counter()
-            done = subprocess.run([*words], cwd=folder, env=env, capture_output=True, check=False)
+            done = subprocess.run(argv, cwd=folder, env=env, capture_output=True, check=False)
             times[name].append(time.perf_counter() - begun)
             if done.returncode:
                 sys.exit(

@@ -11,6 +11,10 @@ AgentdError                 1   expected trouble
 │   ├── ChangeNotReady
 │   ├── ChangeNotComplete
 │   └── Rejected
+├── MergeConflict               a spec that the library changed too since the change began
+├── Meddled                     a spec that somebody else changed while it was being archived, or that being undone
+├── StillNeeded                 an archive that cannot be undone, because something later depends on it
+├── Stopped                 4   a run that was told to stop before its end
 ├── Held                        another process works on the run
 ├── Corrupt                     a file agentd cannot read, left as it is
 ├── Unsound                     a workflow definition that cannot be trusted
@@ -24,6 +28,9 @@ AgentdError                 1   expected trouble
 └── UsageError              2   the words of the command are off
 Interrupted               128+n a signal ended the command
 """
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 
 class AgentdError(Exception):
@@ -47,6 +54,10 @@ class AgentdError(Exception):
         cause = [f"Cause: {self.cause}"] if self.cause else []
         solution = ["Solution:", *(f"  - {step}" for step in self.solution)] if self.solution else []
         return [f"Error: {self.message}", *cause, *solution]
+
+    def data(self) -> dict[str, Any]:
+        """The same for programs, besides the message and the fix."""
+        return {key: value for key in ("cause", "solution") if (value := getattr(self, key))}
 
 
 class NotFound(AgentdError):
@@ -91,6 +102,35 @@ class ChangeNotComplete(NotReady):
 
 class Rejected(NotReady):
     """The proposal was rejected."""
+
+
+class MergeConflict(AgentdError):
+    """The change and the library disagree; nothing was archived."""
+
+    def __init__(self, message: str, fix: str, conflicts: Sequence[Mapping[str, Any]], shown: Sequence[str]) -> None:
+        super().__init__(message, fix)
+        self.conflicts = conflicts
+        self.shown = shown
+
+    def lines(self) -> list[str]:
+        return [*super().lines(), *self.shown]
+
+    def data(self) -> dict[str, Any]:
+        return {**super().data(), "conflicts": list(self.conflicts)}
+
+
+class Meddled(AgentdError):
+    """Somebody else changed what was being archived."""
+
+
+class StillNeeded(AgentdError):
+    """Something later depends on it."""
+
+
+class Stopped(AgentdError):
+    """It was told to stop."""
+
+    code = 4
 
 
 class Held(AgentdError):

@@ -8,6 +8,7 @@ import pytest
 
 from agentd.app import base
 from agentd.errors import Corrupt
+from tests.plan.plans import plan_of
 from tests.sandbox import CHANGE, IDEA, NEVER, Sandbox, make_sandbox
 
 
@@ -54,6 +55,32 @@ def test_what_the_change_does_not_touch_goes_when_it_is_planned(sandbox: Sandbox
     before = (sandbox.folder() / "base.json").stat().st_mtime_ns
     sandbox.run("impl", CHANGE)
     assert (sandbox.folder() / "base.json").stat().st_mtime_ns == before
+
+
+def test_the_base_of_a_spec_that_the_change_removes_is_kept(sandbox: Sandbox) -> None:
+    sandbox.script(**plan_of("top-words", affected="- Affected specs: `top-words`, `other` (removed)"))
+    assert sandbox.plan().code == 0
+    known = base.read(sandbox.folder())
+    assert known is not None
+    assert set(known.specs) == {"top-words.md", "other.md"}
+    assert (known.text("other.md") or "").encode(errors="surrogateescape") == b"# Other \xff\n"
+    assert not (sandbox.folder() / "specs" / "other.md").exists()
+
+
+def test_a_proposal_that_is_no_text_keeps_no_base_from_being_pruned(tmp_path: Path) -> None:
+    (tmp_path / "agentd" / "specs").mkdir(parents=True)
+    for name in ("old", "other"):
+        (tmp_path / "agentd" / "specs" / f"{name}.md").write_text(name)
+    line = "- Affected specs: `old` (removed)\n"
+    for text, kept in ((b"\xff removed\n" + line.encode(), {"old.md"}), (b"", set()), (None, set())):
+        base.begin(tmp_path, tmp_path)
+        (tmp_path / "proposal.md").write_bytes(text or b"")
+        if text is None:
+            (tmp_path / "proposal.md").unlink()
+        base.prune(tmp_path)
+        known = base.read(tmp_path)
+        assert known is not None
+        assert set(known.specs) == kept
 
 
 def test_a_spec_that_was_not_there_is_known_not_to_have_been(sandbox: Sandbox) -> None:

@@ -1,13 +1,16 @@
 """The checks of documents as a table names them in `needs`: nothing when they hold, else why not."""
 
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from agentd.app.actions import CHECKS
-from agentd.app.project import known_names
+from agentd.app.actions import ACTIONS, CHECKS, SOURCES, VALID
+from agentd.app.project import PROVED, known_names, open_project
 from agentd.app.work import Work
 from agentd.documents import tasks
+from agentd.workflows.check import prove
+from agentd.workflows.load import read_built_in
 from tests.app.tree import Tree, some_tasks, spoil
 
 
@@ -43,3 +46,18 @@ def test_a_gate_stays_closed_and_names_the_file_the_line_and_the_reason(tree: Tr
     told = CHECKS["the_documents_are_valid"](work)
     assert told.startswith("agentd/changes/add-oauth/proposal.md:")
     assert "more: agentd validate add-oauth)" in told
+
+
+def test_every_name_that_is_looked_up_late_is_there() -> None:
+    listed = [one.__name__ for names in (ACTIONS, CHECKS, SOURCES, VALID) for one in names.values()]
+    late = [place.rpartition(".") for place in listed if "." in place]
+    assert len(late) > 20
+    for module, _, name in late:
+        assert callable(getattr(import_module(f"agentd.app.{module}"), name))
+
+
+@pytest.mark.parametrize("name", PROVED)
+def test_a_table_that_is_not_proved_when_it_runs_is_sound_and_can_be_performed(name: str, tmp_path: Path) -> None:
+    children = {other: read_built_in(other) for other in PROVED if other != name}
+    assert prove(read_built_in(name), children, known_names()).name == name
+    assert open_project(tmp_path).workflow(name, runnable=True).name == name

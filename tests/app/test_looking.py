@@ -4,11 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from agentd.app.looking import overview
+from agentd.app import looking
+from agentd.app.archiving import record
+from agentd.app.archiving.record import Record, Touched
+from agentd.app.looking import Archived, Effect, Unreadable, overview
 from agentd.app.report import Report
+from agentd.model.merge import Delta
 from agentd.state.codecs import codec
 from agentd.state.store import Store
-from tests.app.tree import Tree, state
+from tests.app.tree import NOW, Tree, state
 
 
 @pytest.fixture
@@ -16,11 +20,10 @@ def tree(tmp_path: Path) -> Tree:
     return Tree(tmp_path / "repo")
 
 
-def archived(tree: Tree, name: str, text: str, lock: str = "") -> Path:
+def archived(tree: Tree, name: str, text: str) -> Path:
     folder = tree.root / "agentd" / "archive" / name
     folder.mkdir(parents=True)
     (folder / "STATE.yaml").write_text(text)
-    (folder / ".lock").write_text(lock)
     return folder
 
 
@@ -37,11 +40,6 @@ def test_archived_changes_are_not_read_unless_they_are_asked_for(tree: Tree) -> 
     assert names(tree, everything=True) == ["one", "change/three?", "two"]
 
 
-def test_a_change_whose_process_died_while_it_was_archived_is_still_shown(tree: Tree) -> None:
-    archived(tree, "two", state("two", "complete"), lock='{"pid": 1}\n')
-    assert names(tree) == ["two"]
-
-
 def test_a_folder_that_is_no_run_is_no_run(tree: Tree) -> None:
     (tree.root / "agentd" / "changes" / "empty").mkdir()
     (tree.root / "agentd" / "changes" / "a file").write_text("x")
@@ -54,3 +52,64 @@ def test_a_peek_sees_what_a_load_sees(tree: Tree) -> None:
     assert store.peek() == store.load()
     (folder / "STATE.yaml").write_text(state("add-oauth") + "note: {a: [1, 'x', &b c]}\nagain: *b\n")
     assert store.peek() == store.load()
+
+
+def recorded(tree: Tree, name: str, at: str, **specs: Touched) -> Path:
+    folder = archived(tree, name, state(name, "archived"))
+    record.write(folder, Record(name, at, "somebody", {f"{key}.md": touched for key, touched in specs.items()}))
+    return folder
+
+
+def test_the_archive_is_told_newest_first_and_what_is_not_archived_is_no_part_of_it(tree: Tree) -> None:
+    tree.change("one")
+    recorded(tree, "late", "2026-02-01T10:00:00.5Z")
+    recorded(tree, "latest", "2026-02-01T12:30:00+02:00")
+    recorded(tree, "early", "2026-02-01T10:00:00Z")
+    archived(tree, "old", state("old", "archived"))
+    found = in_archive_of(tree)
+    assert [entry.name for entry in found] == ["latest", "late", "early", "old"]
+    assert found[-1] == Archived("old", NOW)
+
+
+def test_what_an_archive_did_is_told_of_each_spec(tree: Tree) -> None:
+    delta = Delta(added=("R1",))
+    recorded(
+        tree,
+        "all",
+        NOW,
+        fresh=Touched(None, "a", delta),
+        other=Touched("a", "b", Delta(other=True)),
+        gone=Touched("a", None),
+    )
+    (entry,) = in_archive_of(tree)
+    assert isinstance(entry, Archived)
+    assert entry.specs == {
+        "fresh.md": Effect("added", delta),
+        "other.md": Effect("changed", Delta(other=True)),
+        "gone.md": Effect("removed", Delta()),
+    }
+
+
+def test_a_record_or_a_state_that_cannot_be_read_hides_no_other(tree: Tree) -> None:
+    (recorded(tree, "a", NOW) / record.NAME).write_text('{"specs": {}}')
+    recorded(tree, "b", NOW)
+    archived(tree, "c", "not a state: [")
+    altered = recorded(tree, "d", NOW, one=Touched("a", "b")) / record.NAME
+    altered.write_text(altered.read_text().replace('"before": "a"', '"before": "x"'))
+    assert [(entry.name, isinstance(entry, Unreadable)) for entry in in_archive_of(tree)] == [
+        ("b", False),
+        ("change/a", True),
+        ("change/c", True),
+        ("change/d", True),
+    ]
+
+
+def test_of_a_change_archived_without_a_record_only_the_names_of_its_specs_are_told(tree: Tree) -> None:
+    folder = archived(tree, "old", state("old", "archived"))
+    (folder / "specs" / "deep").mkdir(parents=True)
+    (folder / "specs" / "deep" / "one.md").write_text("# One\n")
+    assert in_archive_of(tree) == [Archived("old", NOW, {"deep/one.md": None})]
+
+
+def in_archive_of(tree: Tree) -> list[Archived | Unreadable]:
+    return looking.archived(tree.project)

@@ -28,6 +28,13 @@ works = pytest.mark.skipif(
 )
 LONG = 20.0
 KEY = "the private key"
+HOLD = """
+import sys
+from pathlib import Path
+from agentd.app.archiving.pending import holding
+with holding(Path(sys.argv[1]), 0):
+    print("held")
+"""
 
 
 @dataclass
@@ -224,6 +231,16 @@ def test_what_a_tool_writes_outside_of_the_run_can_be_written_where_the_step_has
     words = around_agent(house.project(), house.job(edits=False, tools=(tool,)), script)
     assert process.run(words, cwd=house.root, timeout=LONG).code == 0
     assert (house.root / "agentd" / place / "a.md").read_text() == "page\n"
+
+
+@works
+def test_who_may_write_to_the_library_can_hold_it_meanwhile(house: House) -> None:
+    script = Command((sys.executable, "-c", HOLD, str(house.root)))
+    without = around_agent(house.project(), house.job(edits=False), script)
+    assert process.run(without, cwd=house.root, timeout=LONG).code != 0
+    words = around_agent(house.project(), house.job(edits=False, tools=("write_main_spec",)), script)
+    done = process.run(words, cwd=house.root, timeout=LONG)
+    assert (done.code, done.output) == (0, ("held",)), done.errors
 
 
 # What agents keep.

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from agentd.app.validating import validate_all, validate_change
 from agentd.documents import clarifications, proposal, spec, tasks
 from agentd.model.change import AffectedSpec, Clarifications, Proposal, Question, Spec, Task, Tasks
-from tests.app.tree import Tree, state
+from tests.app.tree import Tree, a_spec, state
 from tests.documents.hand_edits import nasty_lines, nasty_texts
 from tests.documents.test_proposal import NASTY as PROPOSALS
 from tests.documents.test_spec import NASTY as SPECS
@@ -20,11 +20,13 @@ NAMES = st.lists(st.from_regex(r"[a-z]{1,8}", fullmatch=True), min_size=1, max_s
 
 @st.composite
 def changes(draw: st.DrawFn) -> tuple[Proposal, dict[str, Spec], Tasks, Clarifications]:
-    """Documents that belong together: every spec is named, every requirement has a task."""
+    """Documents that belong together: every spec is named, those that are removed last, every requirement has a task."""
     names = draw(NAMES)
     specs = {name: replace(draw(SPECS), id=name) for name in names}
     plan = draw(PROPOSALS)
+    gone = draw(st.lists(st.from_regex(r"old-[a-z]{1,8}", fullmatch=True), max_size=2, unique=True))
     affected = tuple(AffectedSpec(name, tuple(names[:at])) for at, name in enumerate(names))
+    affected += tuple(AffectedSpec(name, removed=True) for name in gone)
     plan = replace(plan, id="add-it", impact=replace(plan.impact, affected_specs=affected))
     refs = [f"{name}:{entry.id}" for name, found in specs.items() for entry in found.requirements]
     work = [
@@ -41,6 +43,7 @@ def test_a_valid_change_has_no_finding(change: tuple[Proposal, dict[str, Spec], 
     plan, specs, work, asked = change
     with tempfile.TemporaryDirectory() as root:
         tree = Tree(Path(root))
+        tree.library(*(a_spec(name) for name in proposal.removed_specs(proposal.render(plan))))
         folder = tree.root / "agentd" / "changes" / "add-it"
         (folder / "specs").mkdir(parents=True)
         texts = {

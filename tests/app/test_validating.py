@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agentd.app import base
 from agentd.app.validating import validate_all, validate_change, validate_library
 from agentd.documents import proposal, spec, tasks
 from agentd.errors import ChangeNotFound, Held
@@ -230,6 +231,69 @@ def test_an_affected_spec_without_a_file_is_found_on_its_line(tree: Tree) -> Non
     assert "affected specs" in lines[found.line - 1].lower() or "login-flow" in lines[found.line - 1]
 
 
+@pytest.mark.parametrize("refs", [("none",), ("login:R1", "login:R2"), ("specs/login.md#R2",)])
+def test_a_change_may_remove_specs_and_have_none_of_its_own(tree: Tree, refs: tuple[str, ...]) -> None:
+    tree.library(a_spec("login"))
+    tree.removal("drop-login", "login", refs=refs)
+    assert validate_change(tree.project, "drop-login").findings == validate_all(tree.project).findings == ()
+
+
+def test_a_change_may_remove_one_spec_and_write_another(tree: Tree) -> None:
+    folder = tree.change()
+    tree.library(a_spec("login"))
+    (folder / "proposal.md").write_text(proposal.render(a_proposal("add-oauth", "auth", removed=("login",))))
+    (folder / "tasks.md").write_text(tasks.render(some_tasks("add-oauth", "auth:R1", "auth:R2", "login:R1")))
+    assert validate_change(tree.project, "add-oauth").findings == ()
+    (folder / "tasks.md").write_text(tasks.render(some_tasks("add-oauth", "auth:R1", "auth:R2", "login:R9")))
+    assert rules(validate_change(tree.project, "add-oauth").findings) == [("tasks.md", "unknown_requirement")]
+
+
+def test_a_spec_to_be_removed_that_the_library_has_not_is_found_on_its_line(tree: Tree) -> None:
+    folder = tree.removal("drop-login", "login")
+    (found,) = validate_change(tree.project, "drop-login").findings
+    assert (found.rule, found.severity) == ("broken_reference", "Medium")
+    assert "`login` (removed)" in (folder / "proposal.md").read_text().split("\n")[found.line - 1]
+
+
+def test_a_broken_spec_of_the_library_can_be_removed(tree: Tree) -> None:
+    (tree.library() / "login.md").write_bytes(b"\xff")
+    tree.removal("drop-login", "login")
+    assert validate_change(tree.project, "drop-login").findings == ()
+
+
+def test_a_spec_is_not_removed_and_written_at_the_same_time(tree: Tree) -> None:
+    tree.library(a_spec("login", "R1"))
+    folder = tree.removal("drop-login", "login", refs=("login:R1",))
+    (folder / "specs").mkdir()
+    (folder / "specs" / "login.md").write_text(spec.render(a_spec("login", "R1", "R2")))
+    found = validate_change(tree.project, "drop-login")
+    assert rules(found.findings) == [("proposal.md", "invalid_value")]
+    assert "removed and written at the same time" in found.findings[0].message
+    assert not found.valid
+
+
+def test_what_an_archived_change_removed_is_not_missed(tree: Tree) -> None:
+    library = tree.library(a_spec("login"))
+    folder = tree.removal("drop-login", "login", refs=("login:R1", "login:R2"))
+    base.begin(folder, tree.root)
+    base.prune(folder)
+    (library / "login.md").unlink()
+    (folder / "STATE.yaml").write_text(state("drop-login", "archived"))
+    (tree.root / "agentd" / "archive").mkdir()
+    folder.rename(tree.root / "agentd" / "archive" / "drop-login")
+    assert validate_change(tree.project, "drop-login").findings == ()
+
+
+def test_fixing_the_form_keeps_what_is_removed(tree: Tree) -> None:
+    tree.library(a_spec("login"))
+    path = tree.removal("drop-login", "login") / "proposal.md"
+    spoil(path, "    removed: true\n", "")
+    assert ("proposal.md", "different_affected_specs") in rules(validate_change(tree.project, "drop-login").findings)
+    assert validate_change(tree.project, "drop-login", fix=True).findings == ()
+    assert "    removed: true\n" in path.read_text()
+    assert "`login` (removed)" in path.read_text()
+
+
 @pytest.mark.parametrize("broken", ["proposal.md", "tasks.md", "specs/auth.md", "STATE.yaml", "CHALLENGE.md"])
 def test_a_broken_file_hides_none_of_the_others(tree: Tree, broken: str) -> None:
     folder = tree.change()
@@ -289,6 +353,20 @@ def test_two_changes_that_claim_one_requirement_are_warned(tree: Tree) -> None:
         ("two", "claimed_twice")
     ] * 2
     assert everywhere[:2] == found.findings
+
+
+def test_a_change_of_what_another_one_removes_is_warned_and_so_is_that_one(tree: Tree) -> None:
+    tree.library(a_spec("auth"))
+    folder = tree.change("grow", "auth", "R1", "R2", "R3")
+    (folder / "tasks.md").write_text(tasks.render(some_tasks("grow", "auth:R3")))
+    tree.removal("drop", "auth", refs=("auth:R1",))
+    everywhere = validate_all(tree.project).findings
+    assert [(f.file.split("/", 2)[2], f.rule) for f in everywhere] == [
+        ("drop/proposal.md", "claimed_twice"),
+        ("grow/specs/auth.md", "claimed_twice"),
+    ]
+    assert validate_change(tree.project, "drop").findings == everywhere[:1]
+    assert validate_change(tree.project, "grow").findings == everywhere[1:]
 
 
 @pytest.mark.parametrize("phase", ["rejected", "archived"])

@@ -22,8 +22,8 @@ def a_spec(name: str = "auth", *ids: str) -> Spec:
     )
 
 
-def a_proposal(change: str, *specs: str) -> Proposal:
-    affected = tuple(AffectedSpec(name) for name in specs)
+def a_proposal(change: str, *specs: str, removed: tuple[str, ...] = ()) -> Proposal:
+    affected = tuple(AffectedSpec(name, removed=name in removed) for name in (*specs, *removed))
     impact = Impact("minor", 1, affected_specs=affected, affected_code=("src/a.py",))
     return Proposal(change, "A summary of it", "A reason for it", ("One thing",), impact, NOW, NOW, "planner")
 
@@ -70,6 +70,15 @@ class Tree:
         folder.mkdir(exist_ok=True)
         for entry in specs:
             (folder / f"{entry.id}.md").write_text(spec.render(entry))
+        return folder
+
+    def removal(self, name: str, *removed: str, refs: tuple[str, ...] = ("none",)) -> Path:
+        """A valid change that only removes specs of the library."""
+        folder = self.root / "agentd" / "changes" / name
+        folder.mkdir(parents=True)
+        (folder / "STATE.yaml").write_text(state(name))
+        (folder / "proposal.md").write_text(proposal.render(a_proposal(name, removed=removed)))
+        (folder / "tasks.md").write_text(tasks.render(some_tasks(name, *refs)))
         return folder
 
     def config(self, text: str) -> None:

@@ -9,6 +9,7 @@ from agentd.checks.coverage import every_requirement_has_a_task
 from agentd.checks.references import (
     every_affected_spec_is_there,
     every_link_leads_somewhere,
+    every_removed_spec_can_go,
     every_spec_is_named,
     every_spec_ref_leads_to_a_requirement,
 )
@@ -62,6 +63,22 @@ def test_an_affected_spec_without_a_file_is_found_on_the_line_that_names_it() ->
         ("missing_spec", "proposal.md", len("login"), "Medium"),
         ("broken_reference", "proposal.md", len("gone"), "Medium"),
     ]
+
+
+def test_a_removed_spec_needs_no_file() -> None:
+    plan = a_proposal("auth", AffectedSpec("login", removed=True))
+    assert not list(every_affected_spec_is_there(plan, ["auth"], lambda name: False, lambda word: 1, RULES))
+
+
+def test_a_removed_spec_is_in_the_library_and_not_in_the_change() -> None:
+    removed = {"fine": 3, "written": 4, "gone": 5}
+    found = list(every_removed_spec_can_go(removed, ["written"], lambda name: name != "gone", RULES))
+    assert where(found) == [
+        ("invalid_value", "proposal.md", 4, "High"),
+        ("broken_reference", "proposal.md", 5, "Medium"),
+    ]
+    assert "'written' is removed and written at the same time" in found[0].message
+    assert "'gone' is to be removed, and is not in the library" in found[1].message
 
 
 def test_a_spec_that_nobody_names_is_found() -> None:
@@ -119,6 +136,29 @@ def test_what_a_change_only_repeats_is_no_claim_unless_a_task_names_it() -> None
     assert contested(repeated, lambda change, spec: changes[change]) == {}
     tasked = [repeated[0], Stake("two", tuple(claims({"auth": a_spec()}, some_tasks("auth:R1"))))]
     assert contested(tasked, lambda change, spec: changes[change]) == {("auth", "R1"): ["one", "two"]}
+
+
+def test_a_spec_that_one_change_removes_is_contested_by_whoever_changes_any_of_it() -> None:
+    """The one adds R3 and repeats what the other removes; the third only repeats all of it."""
+    changes = {"adds": frozenset({"R3"}), "removes": frozenset[str](), "repeats": frozenset[str]()}
+    stakes = [
+        Stake("adds", tuple(claims({"auth": a_spec("auth", "R1", "R3")}, None))),
+        Stake("removes", tuple(claims({}, some_tasks("auth:R1"), [("auth", 7)]))),
+        Stake("repeats", tuple(claims({"auth": a_spec()}, None))),
+    ]
+    claimants = contested(stakes, lambda change, spec: changes[change])
+    assert claimants == {("auth", ""): ["adds", "removes"]}
+    found = [list(no_requirement_is_claimed_twice(stake, claimants, RULES)) for stake in stakes]
+    assert where(found[0]) == [("claimed_twice", "specs/auth.md", 10, "Medium")]
+    assert where(found[1]) == [("claimed_twice", "proposal.md", 7, "Medium")]
+    assert found[1][0].message == "auth, which one of these changes removes, is claimed by adds too"
+    assert found[2] == []
+
+
+def test_a_removal_that_nobody_else_touches_is_not_contested() -> None:
+    mine = Stake("removes", tuple(claims({}, some_tasks("auth:R1", "auth:R2"), [("auth", 7)])))
+    other = Stake("other", tuple(claims({"users": a_spec("users")}, some_tasks("users:R1"))))
+    assert contested([mine, other], lambda change, spec: EVERYTHING) == {}
 
 
 def test_a_thousand_claimants_are_told_in_one_short_line() -> None:

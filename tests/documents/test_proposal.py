@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentd.documents import proposal
+from agentd.documents import frontmatter, proposal
 from agentd.documents.proposal.names import is_spec
 from agentd.documents.verdict import stated
 from agentd.errors import Corrupt
@@ -72,7 +72,7 @@ def impacts(draw: st.DrawFn, texts: st.SearchStrategy[str], lines: st.SearchStra
         draw(st.sampled_from(SCOPES)),
         draw(st.integers(1, 10**9 - 1)),
         draw(st.integers(0, 99)),
-        tuple(AffectedSpec(each, tuple(draw(st.lists(name, max_size=2)))) for each in specs),
+        tuple(AffectedSpec(each, tuple(draw(st.lists(name, max_size=2))), draw(st.booleans())) for each in specs),
         tuple(draw(st.lists(said, max_size=3))),
         draw(st.none() | texts.filter(lambda text: text.strip(" \t\n*_`.。").casefold() not in NOTHING)),
     )
@@ -110,6 +110,7 @@ def test_what_is_written_reads_back_and_nothing_is_wrong_with_it(value: Proposal
     assert proposal.read(text) == (value, ())
     assert proposal.parse(text, "proposal.md") == value
     assert proposal.affected_specs(text) == tuple(spec.id for spec in value.impact.affected_specs)
+    assert proposal.removed_specs(text) == tuple(spec.id for spec in value.impact.affected_specs if spec.removed)
 
 
 @given(PLAIN, hand_edits(keeps=True))
@@ -344,6 +345,86 @@ def test_the_line_wins_over_the_front_matter_with_a_warning_and_keeps_what_depen
         ("Medium", "- **Affected specs**: session, audit")
     ]
     assert proposal.read(proposal.tidy(text)) == (value, ())
+
+
+@pytest.mark.parametrize(
+    ("line", "ids"),
+    [
+        ("`top-words`, `old-report` (removed)", ("old-report",)),
+        ("`top-words` (removed), `old-report` (Removed).", ("top-words", "old-report")),
+        ("`top-words` and `old-report` (removed)", ("old-report",)),
+        ("`top-words` (removed) and `old-report`", ("top-words",)),
+        ("`top-words`, `old-report (removed)`", ("old-report",)),
+        ("`top-words`, `old-report` **(removed)**", ("old-report",)),
+        ("top-words, old-report (removed)", ("old-report",)),
+        ("top-words, *old-report* **(removed)**.", ("old-report",)),
+        ('["top-words", "old-report" (removed)]', ("old-report",)),
+        ("top-words，specs/old-report.md（removed）", ("old-report",)),
+        ("\n  - `top-words`\n  - `old-report` (removed)", ("old-report",)),
+        ("\n  - top-words\n  - old-report (removed)", ("old-report",)),
+        ("`top-words` (new), `old-report`", ()),
+        ("`top-words`, `old-report` (removed R3)", ()),
+        ("`top-words`, `old-report` (to be removed)", ()),
+        ("`top-words`, `old-report`, `old-report` (removed)", ()),
+    ],
+)
+def test_only_what_is_marked_as_removed_on_the_line_is(line: str, ids: tuple[str, ...]) -> None:
+    text = OWN_FILE.replace("- Affected specs: auth-flow", f"- **Affected specs**: {line}")
+    assert proposal.affected_specs(text) == ("top-words", "old-report")
+    assert proposal.removed_specs(text) == ids
+    assert proposal.read(text)[1] == ()
+
+
+def test_a_file_of_code_that_is_removed_keeps_its_remark() -> None:
+    value, _ = proposal.read(OWN_FILE + "- Affected code: src/old.py (removed)\n")
+    assert value
+    assert value.impact.affected_code == ("src/old.py (removed)",)
+
+
+def test_a_removed_spec_is_named_with_its_place_in_the_library() -> None:
+    impact = replace(VALUE.impact, affected_specs=(AffectedSpec("auth-flow"), AffectedSpec("old-login", removed=True)))
+    text = proposal.render(replace(VALUE, impact=impact))
+    assert "- **Affected specs**: `auth-flow`, `old-login` (removed)\n" in text
+    assert frontmatter.read(text).data["affected_specs"] == [
+        {"id": "auth-flow", "path": "specs/auth-flow.md", "depends": []},
+        {"id": "old-login", "path": "agentd/specs/old-login.md", "depends": [], "removed": True},
+    ]
+
+
+@pytest.mark.parametrize(("marked", "line"), [(False, "`session` (removed)"), (True, "`session`")])
+def test_whether_a_spec_is_removed_is_for_the_line_to_say_and_tidying_follows_it(marked: bool, line: str) -> None:
+    specs = (AffectedSpec("session", ("auth-flow",), marked),)
+    text = proposal.render(replace(VALUE, impact=replace(VALUE.impact, affected_specs=specs)))
+    text = text.replace("id: session\n", "id: session\n    owner: me\n")
+    text = text.replace("`session` (removed)" if marked else "`session`", line)
+    value, findings = proposal.read(text)
+    assert value
+    assert value.impact.affected_specs == (replace(specs[0], removed=not marked),)
+    (found,) = [finding for finding in findings if finding.rule == "different_affected_specs"]
+    said = ("session, the front matter session (removed)", "session (removed), the front matter session")
+    assert found.message == f"the line says {said[not marked]}; the line counts"
+    tidied = proposal.tidy(text)
+    assert proposal.read(tidied) == (value, ())
+    (entry,) = frontmatter.read(tidied).data["affected_specs"]
+    assert (entry.get("removed"), entry["owner"]) == (None if marked else True, "me")
+
+
+def test_a_mark_that_is_neither_true_nor_false_removes_nothing_and_is_found() -> None:
+    text = OWN_FILE.replace("---\n#", "affected_specs: [{id: auth-flow, removed: perhaps}]\n---\n#")
+    text = text.replace("- Affected specs: auth-flow\n", "")
+    value, findings = proposal.read(text)
+    assert value
+    assert value.impact.affected_specs == (AffectedSpec("auth-flow"),)
+    assert [(each.rule, each.line) for each in findings] == [("invalid_frontmatter", 3)]
+    for word, ids in (("true", ("auth-flow",)), ("false", ()), ("", ())):
+        assert proposal.removed_specs(text.replace("perhaps", word)) == ids
+        assert not proposal.read(text.replace("perhaps", word))[1]
+
+
+def test_a_removal_is_part_of_what_an_approval_binds() -> None:
+    text = OWN_FILE.replace("---\n#", "affected_specs: [{id: auth-flow, removed: true}]\n---\n#")
+    text = text.replace("- Affected specs: auth-flow\n", "")
+    assert proposal.body(text) != proposal.body(text.replace("removed: true", "removed: false"))
 
 
 def test_without_the_line_the_front_matter_says_which_specs() -> None:

@@ -109,6 +109,18 @@ def test_the_impact_is_kept_as_it_was_sent(bench: Bench, scope: str, breaking: s
     )
 
 
+def test_a_spec_that_the_change_deletes_is_sent_as_removed(bench: Bench) -> None:
+    sent = ["auth-flow", {"id": "old-login", "removed": True}, {"id": "sessions", "removed": False}]
+    arguments = changed(samples.PROPOSAL, "impact", "affected_specs", value=sent)
+    result = bench.call_tool("create_proposal", arguments)
+    assert not result.is_error, said(result)
+    assert proposal.parse(bench.text("proposal.md"), "proposal.md").impact.affected_specs == (
+        AffectedSpec("auth-flow"),
+        AffectedSpec("old-login", removed=True),
+        AffectedSpec("sessions"),
+    )
+
+
 def test_an_impact_may_be_just_scope_and_files(bench: Bench) -> None:
     result = bench.call_tool("create_proposal", {**samples.PROPOSAL, "impact": {"scope": "patch", "affected_files": 1}})
     assert not result.is_error, said(result)
@@ -132,6 +144,7 @@ def test_an_impact_may_be_just_scope_and_files(bench: Bench) -> None:
         (("impact", "new_files"), -1),
         (("impact", "affected_specs"), ["Not An Id"]),
         (("impact", "affected_specs"), [{"id": "a", "depends": ["../x"]}]),
+        (("impact", "affected_specs"), [{"id": "a", "removed": "perhaps"}]),
         (("impact", "affected_code"), "src/auth.py"),
         (("impact", "breaking_changes"), 7),
         (("impact", "colour"), "red"),

@@ -286,6 +286,39 @@ def test_a_change_without_specs_goes_straight_to_its_tasks(sandbox: Sandbox, aff
     assert sandbox.state()["phase"] == "challenged"
 
 
+def library(sandbox: Sandbox, *names: str) -> None:
+    (sandbox.root / "agentd" / "specs").mkdir()
+    for name in names:
+        (sandbox.root / "agentd" / "specs" / f"{name}.md").write_text(spec(name), encoding="utf-8")
+
+
+def test_a_spec_that_the_change_removes_is_not_written(sandbox: Sandbox) -> None:
+    library(sandbox, "old")
+    spy = spied(sandbox)
+    script = plan_of("one", "two", affected="- Affected specs: `one`, `old` (removed), `two`")
+    sandbox.script(**{**script, "challenge": [{"fail": "error"}, YES]})
+    assert sandbox.plan().code == 1
+    assert [job["item"] for job in spy.of("write_spec")] == ["one", "two"]
+    assert paths(spy.of("write_spec", "two")[0]["prompt"]) == ["proposal.md", "specs/one.md"]
+    before = len(spy.jobs)
+    (sandbox.folder() / "tasks.md").unlink()
+    ran = sandbox.run("plan", CHANGE)
+    assert ran.code == 0, ran.out + ran.err
+    assert [job["step"] for job in spy.jobs[before:]] == ["break_down", "challenge"]
+    assert sorted(path.name for path in (sandbox.folder() / "specs").iterdir()) == ["one.md", "two.md"]
+
+
+def test_a_change_that_only_removes_specs_goes_straight_to_its_tasks(sandbox: Sandbox) -> None:
+    library(sandbox, "old")
+    sandbox.script(**plan_of(affected="- Affected specs: `old` (removed)"))
+    sandbox.script(break_down={"documents": {"tasks.md": tasks("old:R1")}})
+    ran = sandbox.plan()
+    assert ran.code == 0, ran.out + ran.err
+    assert "No specs required for this change" in ran.out.splitlines()
+    assert sandbox.calls() == ["break_down-1.1", "challenge-1.1", "propose-1.1"]
+    assert sandbox.run("validate", CHANGE, "--strict").code == 0
+
+
 @pytest.mark.requirement(43)
 @pytest.mark.parametrize("gone", ["proposal.md", "specs/two.md", "tasks.md"])
 def test_planning_goes_back_to_a_document_that_is_gone(sandbox: Sandbox, gone: str) -> None:

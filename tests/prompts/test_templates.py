@@ -127,6 +127,11 @@ def test_the_prompt_of_a_proposal_names_its_inputs_its_tool_and_its_parts() -> N
     has(text, "GEMINI.md: agentd/changes/add-oauth/GEMINI.md", f"clarifications.md: {FOLDER}/clarifications.md")
 
 
+@pytest.mark.parametrize("step", ["propose", "generate"])
+def test_whoever_writes_a_proposal_is_told_how_to_delete_a_spec(step: str) -> None:
+    has(filled(step), "deleted from", "is listed with `removed: true` and gets no")
+
+
 @pytest.mark.requirement(285)
 def test_the_prompt_of_a_spec_names_its_inputs_and_its_tool() -> None:
     text = filled("write_spec")

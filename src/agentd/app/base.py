@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,7 +41,8 @@ def read(folder: Path) -> Base | None:
     except OSError as error:
         raise durable.trouble(path, error, "read") from error
     except (ValueError, TypeError, KeyError, AttributeError):
-        raise Corrupt(f"{path}: it is not the base of a change.", f"git checkout {path}   # or: rm {path}") from None
+        name = shlex.quote(str(path))
+        raise Corrupt(f"{path}: it is not the base of a change.", f"git checkout {name}   # or: rm {name}") from None
     return Base(specs, data.get("complete") is True)
 
 
@@ -57,17 +59,38 @@ def widen(folder: Path, root: Path) -> None:
 
 
 def prune(folder: Path) -> None:
-    """Let go of the specs that the change, now planned, does not touch; again does no harm."""
+    """Let go of the specs that the change, now planned, neither has nor removes; again does no harm."""
     known = read(folder)
     if known is not None and known.complete:
         pages = reading.markdown(str(folder), "specs")
-        touched = (page.name.removeprefix("specs/") for page in pages if page.name.endswith(".md"))
-        _write(folder, Base({name: known.text(name) for name in touched}))
+        touched = [page.name.removeprefix("specs/") for page in pages if page.name.endswith(".md")]
+        _write(folder, Base({name: known.text(name) for name in (*touched, *_removed(folder))}))
+
+
+def follow(folder: Path, texts: Mapping[str, tuple[str | None, str | None]]) -> None:
+    """What was undone in the library counts as never there, for a change that has nothing to do with it: each spec with the
+    first of two texts gets the second."""
+    known = read(folder)
+    if known is not None:
+        specs = dict(known.specs)
+        for name, (old, new) in texts.items():
+            if known.knows(name) and known.text(name) == old:
+                specs[name] = new
+        if specs != known.specs:
+            _write(folder, Base(specs, known.complete))
+
+
+def _removed(folder: Path) -> list[str]:
+    from agentd.documents import proposal  # what else is here is needed by every command, its reader is not
+
+    page = reading.page(str(folder), "proposal.md")
+    text = page.raw if page else ""
+    return [f"{name}.md" for name in proposal.removed_specs(text)]
 
 
 def _library(root: Path) -> dict[str, str]:
     found = reading.markdown(str(root / LIBRARY))
-    return {page.name: page.data.decode(errors="surrogateescape") for page in found if page.name.endswith(".md")}
+    return {page.name: page.raw for page in found if page.name.endswith(".md")}
 
 
 def _write(folder: Path, base: Base) -> None:

@@ -50,8 +50,6 @@ class Tried:
 
 def next_call(work: "Work", run: Run, step: Step) -> str:
     """`step-visit.attempt`: a repeated attempt at an interrupted call keeps its visit."""
-    if step.kind != "agent":
-        return f"{step.name}-{work.state.saves}"
     before = CALL.fullmatch(run.intent.call) if run.intent else None
     if before and before["step"] == step.name:
         return f"{step.name}-{before['visit']}.{int(before['attempt']) + 1}"

@@ -115,6 +115,7 @@ def approve(work: "Work") -> Outcome:
     last = reviews(work)[-1] if reviews(work) else None
     if last is None or last.status != "approved" or not seen:
         return Outcome("changed", "the last review does not approve what is there")
+    _tell_losses(work)
     _bind(work, seen, by=last.reviewer, review=last.iteration)
     alone = work.project.config.human_in_loop or not work.project.attended
     return Outcome("done" if alone else "ask", f"bound to {len(seen)} documents")
@@ -126,9 +127,18 @@ def approve_anyway(work: "Work") -> Outcome:
     if decision is None or decision.answer != "implement":
         raise work.store.corrupt("nobody has decided to go on without an approval", "run", "step")
     seen = bound.checksums(work, bound.PLAN)
+    _tell_losses(work)
     _bind(work, seen, by=decision.by, why=decision.note, override=decision.id)
     work.say(f"⚠ {decision.by} goes on without an approval: {decision.note}")
     return Outcome("done", f"{decision.by}: {decision.note}")
+
+
+def _tell_losses(work: "Work") -> None:
+    from agentd.app.archiving import merging
+
+    gone = ", ".join(merging.losses(work))
+    if gone:
+        work.say(f"⚠ once archived, this plan takes requirements out of the library: {gone}")
 
 
 def plan_is_as_approved(work: "Work") -> str:

@@ -2,21 +2,18 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from agentd import process
-from agentd.app import asking, bound, branching, clarifying, guarding, implementing, tasking, weighing
+from agentd.app import approved, asking, bound, branching, clarifying, guarding, implementing, tasking, weighing
 from agentd.app.driving import go_on, start, told
 from agentd.app.project import Project
 from agentd.app.report import Report, report
 from agentd.app.work import Work
 from agentd.engine.decide import Stop
 from agentd.errors import (
-    AgentdError,
-    ChangeNotComplete,
     ChangeNotReady,
     GateClosed,
     MissingDescription,
@@ -214,7 +211,7 @@ def impl(
         follow = f"agentd impl {place.name} --resolve" if again.exit_code == 1 else again.next
         return replace(again, action="Reviewed", next=follow)
     if phase == "complete" and not resolve:
-        _warn_of_changes(project, place)
+        approved.warn(project, place)
         return replace(report(project, place, project.store(place).load()), action="AlreadyComplete")
     if phase in ("proposed", "rejected", "archived"):
         fixes = {
@@ -243,17 +240,6 @@ def _refuse_wishes(change: str, phase: str, tasks: Sequence[str], re_review: boo
     # The same command goes on after a kill, and by then --resolve has reopened the change.
     if (re_review and phase != "complete") or (resolve and phase not in ("complete", "implementing")):
         raise UsageError(f"'{change}' is {phase}; only a complete change is reviewed again.", f"agentd impl {change}")
-
-
-def _warn_of_changes(project: Project, place: Place) -> None:
-    """Say which files are not those that were approved."""
-    store = project.store(place)
-    work = Work(project, project.workflow("change"), store, store.load())
-    with suppress(AgentdError):
-        names = weighing.changed_since(work)
-        if names:
-            again = f"agentd impl {place.name} --re-review"
-            project.say(f"⚠ {', '.join(names[:5])} changed after it was approved; to have it reviewed again: {again}")
 
 
 def take_up(work: Work, resolve: bool = False) -> None:
@@ -302,14 +288,3 @@ def _review_again(work: Work) -> Stop:
     name = work.state.run.name
     work.say(f"⚠ reviewed again: not approved; it stays complete. To have it repaired: agentd impl {name} --resolve")
     return Stop("failed", f"reviewed again: not approved; agentd impl {name} --resolve reopens it")
-
-
-def archive(project: Project, change: str) -> Report:
-    """Bring the specs of a complete change into the library and move its folder to the archive."""
-    place = project.find(change, "change")
-    phase = guarding.standing(project.workflow("change"), project.store(place).load().run).phase
-    if phase != "complete":
-        fix = f"agentd status {change}" if phase in ("archived", "rejected") else f"agentd impl {change}"
-        raise ChangeNotComplete(f"'{change}' is {phase}, not complete; nothing was moved.", fix)
-    _warn_of_changes(project, place)
-    return go_on(project, place, "archive")

@@ -41,6 +41,10 @@ def resume(project: Project, name: str, steps: int | None = None) -> Report:
     untouched = state.run.intent is None and state.run.step == first
     if not owner or (opens and untouched):
         return report(project, place, state)
+    if owner == "archive":
+        from agentd.app.archiving.archive import archive
+
+        return archive(project, place.name)
     return go_on(project, place, owner, steps)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agentd.app.confined import LARGEST, inside, read_text
-from agentd.app.project import Project, open_project
+from agentd.app.project import Project, look_at_project
 from agentd.errors import AgentdError, NotFound, Refused
 from agentd.state import durable, layout
 from agentd.state.codecs import OWN, State, codec
@@ -151,7 +151,7 @@ _START = "let agentd start it: it sets AGENTD_RUN and AGENTD_CALL for every agen
 def open_desk(folder: Path, call: str) -> Desk:
     """The desk of a call of the run in this folder; a child run of a change works on the documents of the change."""
     folder = folder.resolve()
-    project = open_project(folder)
+    project = look_at_project(folder)
     home = next((place for place in layout.places(project.root, folder.name) if place.folder == folder), None)
     store = Store(folder, codec(home.family) if home else OWN)
     if not store.exists():

@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from agentd.app import advice, asking, base, challenging, checking, choosing, specifying, spending
+from agentd.app import asking, base
+from agentd.app.archiving.pending import holding
 from agentd.app.project import Project
 from agentd.app.report import Report, report
 from agentd.app.work import Work
@@ -14,6 +15,8 @@ from agentd.errors import AgentdError, GateClosed, Interrupted, UsageError
 from agentd.state import durable, lock
 from agentd.state.layout import Place
 from agentd.state.store import new_state
+
+AGENTLESS = "archive"  # the command that calls no agent
 
 
 def start(
@@ -40,7 +43,8 @@ def start(
             state = store.load()  # the same command was given twice at once, and the other one was first
         else:
             if place.family == "change":
-                base.begin(place.folder, project.root)
+                with holding(project.root):  # not in the middle of somebody's archive, which may be taken back
+                    base.begin(place.folder, project.root)
             description = asking.writable(description)
             first = new_state(start_run(workflow, name, mode), description=description, **(fields or {}))
             state = store.save(
@@ -91,6 +95,8 @@ def _drive(work: Work, command: str, steps: int | None) -> Stop:
         return work.go(command, steps)
     if stop.why != "blocked" or command != "plan":
         return stop
+    from agentd.app import challenging, specifying
+
     if challenging.restore_report(work):
         return work.go(command, steps)
     asked = asking.pending(work, work.state.run.step)
@@ -106,8 +112,11 @@ def _drive(work: Work, command: str, steps: int | None) -> Stop:
 
 def _open(work: Work, command: str) -> None:
     """What is said before a run goes on: who stands in for whom; of a change, where it stands and what planning will cost."""
-    for line in choosing.notices(work.project, work.workflow):
-        work.say(line)
+    if command != AGENTLESS:
+        from agentd.app import choosing
+
+        for line in choosing.notices(work.project, work.workflow):
+            work.say(line)
     title = {"plan": "planning", "impl": "implementation"}.get(command)
     if not title or not work.is_change:
         return
@@ -116,6 +125,8 @@ def _open(work: Work, command: str) -> None:
         return
     work.say(f"▶️  Starting {title} workflow...")
     if command == "plan" and not work.state.fields.get("llm_calls"):
+        from agentd.app import spending
+
         work.say(spending.foresee(work))
 
 
@@ -129,6 +140,8 @@ def _keep_base(project: Project, place: Place, work: Work) -> None:
 
 def told(project: Project, place: Place, work: Work, stop: Stop) -> Report:
     if stop.why == "blocked":
+        from agentd.app import challenging
+
         changed = work.is_change and challenging.plan_is_as_approved(work)
         again = f"agentd challenge {place.name}" if changed else report(project, place, work.state).next
         folder = project.relative(work.store.folder)
@@ -141,6 +154,8 @@ def told(project: Project, place: Place, work: Work, stop: Stop) -> Report:
 
 def _raise_known(work: Work, note: str) -> None:
     """Trouble that has a known cause is told with it and with what to do."""
+    from agentd.app import advice, checking, choosing
+
     run = work.state.run
     failed = work.workflow.steps[run.step]
     agent = choosing.name(work.project, failed.what)

@@ -3,21 +3,21 @@ folders can be examined by several processes at once; nothing is written."""
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from agentd import yamltext
-from agentd.app import base
+from agentd.app import base, comparing
 from agentd.app.shelf import Shelf
-from agentd.checks import claims, coverage, references
+from agentd.checks import claims, references
 from agentd.checks.claims import Claim
 from agentd.documents import clarifications, proposal, spec, tasks
 from agentd.documents.links import links
 from agentd.errors import Corrupt
-from agentd.model.change import Proposal, Spec, Tasks
+from agentd.model.change import Proposal
 from agentd.model.finding import Finding
 from agentd.model.rules import Rules
 from agentd.state import reading
@@ -77,12 +77,14 @@ def _examined(
     known = {page.name: value for page, value, _ in read}
     specs = {_name(page): value for page, value, _ in read if page.name.startswith("specs/")}
     findings = [finding for _, _, found in read for finding in found] + trouble
-    findings += _between(home, known, specs, pages, rules, shelf)
-    findings += _disagreement(known, pages, rules)
+    gone = comparing.removals(known, pages)
+    findings += comparing.between(home, known, specs, pages, gone, rules, shelf)
+    findings += comparing.disagreement(known, pages, rules)
     findings += _missing(home, state, known, specs, rules)
     findings += _broken_links(home, pages, rules, shelf)
     over = state is not None and state.run.phase in OVER
-    mine = () if over else claims.claims({name: value for name, value in specs.items() if value}, known.get("tasks.md"))
+    understood = {name: value for name, value in specs.items() if value}
+    mine = () if over else claims.claims(understood, known.get("tasks.md"), gone.items())
     return Examined(
         home,
         _placed(home, findings, rules),
@@ -114,8 +116,11 @@ def claims_of(home: str, rules: Rules, shelf: Shelf) -> tuple[Claim, ...]:
     if state is not None and state.run.phase in OVER:
         return ()
     specs = {_name(page): _read(page, rules)[0] for page in reading.markdown(folder, "specs")}
-    page = reading.page(folder, "tasks.md")
-    return tuple(claims.claims({n: v for n, v in specs.items() if v}, _read(page, rules)[0] if page else None))
+    known = {page.name: page for page in reading.pages(folder, ("tasks.md", "proposal.md"))}
+    work = _read(known["tasks.md"], rules)[0] if "tasks.md" in known else None
+    plan = known.get("proposal.md", Page(""))
+    removed = [(name, comparing.line_in(plan.text, name)) for name in proposal.removed_specs(plan.text)]
+    return tuple(claims.claims({n: v for n, v in specs.items() if v}, work, removed))
 
 
 def document(name: str) -> ModuleType | None:
@@ -141,65 +146,6 @@ def _read(page: Page, rules: Rules, module: ModuleType | None = None) -> tuple[A
     return value, [_moved(finding, page.name) for finding in found]
 
 
-def _between(
-    home: str, known: Mapping[str, Any], specs: Mapping[str, Spec | None], pages: list[Page], rules: Rules, shelf: Shelf
-) -> Iterator[Finding]:
-    """What the documents of a change say about each other, as far as they were understood."""
-    plan: Proposal | None = known.get("proposal.md")
-    work: Tasks | None = known.get("tasks.md")
-    understood = {name: value for name, value in specs.items() if value}
-
-    def requirements(name: str) -> Collection[str] | None:
-        found = specs[name] if name in specs else shelf.spec(name)
-        if found is None:
-            return Anything() if name in specs else None
-        return {entry.id for entry in found.requirements}
-
-    def line_of(word: str) -> int:
-        text = next(page.text for page in pages if page.name == "proposal.md")
-        return _line_of(text, word)
-
-    if plan:
-        yield from references.every_affected_spec_is_there(
-            plan, specs, lambda n: shelf.spec(n) is not None, line_of, rules
-        )
-        if work or "tasks.md" not in known:
-            yield from references.every_spec_is_named(plan, work, specs, rules)
-    if work:
-        yield from references.every_spec_ref_leads_to_a_requirement(work, requirements, specs, rules)
-        yield from coverage.every_requirement_has_a_task(
-            understood, work, rules, lambda name: shelf.changed(home, name, understood[name])
-        )
-
-
-def _disagreement(known: Mapping[str, Any], pages: list[Page], rules: Rules) -> Iterator[Finding]:
-    """A verdict in CHALLENGE.md that is not that of the latest review in the proposal."""
-    plan: Proposal | None = known.get("proposal.md")
-    told = known.get("CHALLENGE.md")
-    if plan is None or not plan.reviews or told is None or told.verdict is None:
-        return
-    from agentd.documents import challenge
-    from agentd.model.verdict import verdict_of
-
-    latest = plan.reviews[-1]
-    decided = verdict_of(latest.status)
-    if decided and decided != told.verdict:
-        line = challenge.verdict_line(next(page.text for page in pages if page.name == "CHALLENGE.md"))
-        what = (
-            f"CHALLENGE.md line {line} says {told.verdict}, the latest review, proposal.md line {latest.line}, "
-            f"says {decided}"
-        )
-        fix = "make the two agree: the review in proposal.md is what counts, and CHALLENGE.md is made from it"
-        yield Finding("invalid_review", what, line, rules.severity("invalid_review"), fix, "CHALLENGE.md")
-
-
-class Anything(frozenset[str]):
-    """The requirements of a spec that could not be understood: any of them may be there."""
-
-    def __contains__(self, _: object) -> bool:
-        return True
-
-
 def _missing(
     home: str, state: State | None, known: Mapping[str, Any], specs: Mapping[str, Any], rules: Rules
 ) -> Iterator[Finding]:
@@ -207,7 +153,7 @@ def _missing(
     if state is None or state.run.phase not in PLANNED:
         return
     plan: Proposal | None = known.get("proposal.md")
-    unneeded = plan is not None and not plan.impact.affected_specs
+    unneeded = plan is not None and all(one.removed for one in plan.impact.affected_specs)
     there = {
         "proposal.md": "proposal.md" in known,
         "tasks.md": "tasks.md" in known,
@@ -240,8 +186,11 @@ def _stale(pages: Iterable[Page], state: State | None) -> Iterator[str]:
 
 
 def _pages(folder: str) -> list[Page]:
-    """The documents of a change that are there."""
-    there = set(os.listdir(folder))
+    """The documents of a change that are there; none where it was moved meanwhile."""
+    try:
+        there = set(os.listdir(folder))
+    except FileNotFoundError:
+        return []
     pages = [*reading.pages(folder, [name for name in (*DOCUMENTS, *NOTES) if name in there])]
     return [*pages, *reading.markdown(folder, "specs")] if "specs" in there else pages
 
@@ -270,14 +219,6 @@ def _careful_state(folder: str) -> tuple[State | None, list[Finding]]:
 
 def _name(page: Page) -> str:
     return page.name.removeprefix("specs/").removesuffix(".md")
-
-
-def _line_of(text: str, word: str) -> int:
-    """The line on which a proposal names an affected spec: in its body, if it does so there."""
-    place = re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w-])")
-    start = max(text.lower().find("affected spec"), 0)
-    found = place.search(text, start) or place.search(text)
-    return text.count("\n", 0, found.start()) + 1 if found else 1
 
 
 def _finding(rule: str, message: str, line: int, file: str, rules: Rules) -> Finding:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from agentd.app import base
+from agentd.app.archiving.pending import holding
 from agentd.app.examining import DOCUMENTS, document
 from agentd.documents import spec
 from agentd.model.rules import Rules
@@ -19,8 +20,9 @@ def fix_change(root: str, home: str, rules: Rules) -> list[str]:
 
 
 def fix_library(root: str, rules: Rules) -> list[str]:
-    """Every spec of the library."""
-    return _fix(root, base.LIBRARY, reading.listing(f"{root}/{base.LIBRARY}"), rules)
+    """Every spec of the library, while nobody archives into it."""
+    with holding(Path(root)):
+        return _fix(root, base.LIBRARY, reading.listing(f"{root}/{base.LIBRARY}"), rules)
 
 
 def _fix(root: str, home: str, names: Iterable[tuple[str, str]], rules: Rules) -> list[str]:

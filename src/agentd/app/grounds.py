@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from agentd.app import base, branching
-from agentd.app.examining import Anything
+from agentd.app.comparing import Anything
 from agentd.documents import proposal, spec, tasks
 from agentd.errors import Corrupt
 from agentd.model.verdict import Issue

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agentd.documents import proposal
-from agentd.model.change import Review
 from agentd.model.run import Run
 from agentd.model.workflow import Workflow
 from agentd.state import durable
 
 if TYPE_CHECKING:
     from agentd.app.work import Work
+    from agentd.model.change import Review
 
 SIDEWAYS = ("rejected",)  # a phase that leads no further
 BOUND = (
@@ -65,13 +64,17 @@ def is_ahead(workflow: Workflow, phase: str, of: str) -> bool:
     return phase in order and of in order and order.index(phase) > order.index(of)
 
 
-def reviews(work: "Work") -> tuple[Review, ...]:
+def reviews(work: "Work") -> "tuple[Review, ...]":
     """The reviews in the proposal of a change."""
+    from agentd.documents import proposal
+
     return proposal.reviews(_text(work)) if work.is_change else ()
 
 
-def put_reviews_back(work: "Work", before: Sequence[Review], call: str = "") -> None:
+def put_reviews_back(work: "Work", before: "Sequence[Review]", call: str = "") -> None:
     """The proposal with the reviews it had before a call, and with the one of the call if that is named."""
+    from agentd.documents import proposal
+
     text = _text(work) if work.is_change else ""
     now = proposal.reviews(text)
     mine = [review for review in now if call and review.call == call][-1:]
@@ -87,7 +90,7 @@ def put_reviews_back(work: "Work", before: Sequence[Review], call: str = "") -> 
     work.say("⚠ the reviews in proposal.md were changed by the agent and have been put back")
 
 
-def _visit(review: Review) -> str:
+def _visit(review: "Review") -> str:
     return review.call.rpartition(".")[0]
 
 

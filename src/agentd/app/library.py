@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentd.app import base
+from agentd.app.archiving.pending import holding
 from agentd.app.confined import inside, read_text
 from agentd.app.desk import Desk
 from agentd.app.reading import Text
@@ -70,7 +71,8 @@ def write_main_spec(desk: Desk, name: str, content: str) -> Written:
     text = content if content.endswith("\n") else content + "\n"
     findings = spec.read(text, desk.project.config.rules())[1]
     refuse_wrong(shown, findings)
-    desk.write(path, text)
+    with holding(desk.project.root):
+        desk.write(path, text)
     return listed(f"Wrote {shown}.", shown, findings)
 
 

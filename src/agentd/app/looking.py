@@ -1,14 +1,22 @@
 """What a face can look at: runs, their reports, their diaries. Nothing here changes anything, and its imports are light."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from agentd.app.project import Project
 from agentd.app.report import Report, report
 from agentd.errors import AgentdError, ChangeNotFound, NotFound, RunNotFound
-from agentd.state import journal, lock
+from agentd.model.merge import Delta
+from agentd.state import journal, layout, lock
+from agentd.state.layout import Place
+
+if TYPE_CHECKING:
+    from agentd.app.archiving.record import Touched
+
+_EVER = datetime.min.replace(tzinfo=UTC)
 
 
 def status(project: Project, name: str) -> Report:
@@ -43,12 +51,83 @@ def overview(project: Project, archived: bool = False) -> Iterator[Report | Unre
             yield Unreadable(f"{place.family or 'run'}/{place.name}", error)
 
 
+@dataclass(frozen=True)
+class Effect:
+    """What an archive did to one spec of the library."""
+
+    what: Literal["added", "changed", "removed", "same"]
+    delta: Delta
+
+
+@dataclass(frozen=True)
+class Archived:
+    """A change in the archive, and what it did to each spec; None where it was archived without a record of that."""
+
+    name: str
+    at: str
+    specs: Mapping[str, Effect | None] = field(default_factory=dict)
+
+
+def archived(project: Project) -> list[Archived | Unreadable]:
+    """Every change in the archive, the newest first; those that cannot be read come last, each with its error."""
+    found: list[Archived] = []
+    unreadable: list[Unreadable] = []
+    for place in in_archive(project):
+        try:
+            found.append(_archived(project, place))
+        except AgentdError as error:
+            unreadable.append(Unreadable(f"change/{place.name}", error))
+    return [*sorted(found, key=lambda one: (when(one.at), one.name), reverse=True), *unreadable]
+
+
+def in_archive(project: Project) -> Iterator[Place]:
+    """The changes in the archive, by name."""
+    home = project.root / layout.ARCHIVE
+    found = (place for place in layout.places(project.root) if place.folder.parent == home)
+    return (place for place in found if project.store(place).exists())
+
+
+def when(at: str) -> datetime:
+    """A time that a file carries; what is none was before everything else."""
+    try:
+        moment = datetime.fromisoformat(at)
+    except ValueError:
+        return _EVER
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _archived(project: Project, place: Place) -> Archived:
+    from agentd.app.archiving import record
+    from agentd.state import reading
+
+    kept = record.read(place.folder)
+    if kept is None:
+        store = project.store(place)
+        at = str(store.peek().fields.get(store.codec.updated_key, ""))
+        listed = reading.listing(str(place.folder), "specs")
+        return Archived(place.name, at, {name.removeprefix("specs/"): None for name, problem in listed if not problem})
+    return Archived(place.name, str(kept.at), {name: _effect(touched) for name, touched in kept.specs.items()})
+
+
+def _effect(touched: "Touched") -> Effect:
+    if touched.after == touched.before:
+        return Effect("same", touched.delta)
+    if touched.after is None:
+        return Effect("removed", touched.delta)
+    return Effect("added" if touched.before is None else "changed", touched.delta)
+
+
 def log(project: Project, name: str, last: int = 0) -> tuple[Path, list[dict[str, Any]]]:
-    """The diary of a run, each save once: a save that was cut off and made again counts as its last telling."""
+    """The diary of a run, each save once: a save that was cut off and made again counts as its last telling.
+
+    An archive that was undone is told although its saves are counted again from there.
+    """
     place = project.find(name)
     events: dict[Any, dict[str, Any]] = {}
+    undone = 0
     for number, event in enumerate(journal.read(place.folder)):
-        key = event.get("n") if type(event.get("n")) is int else f"line {number}"
+        undone += event.get("event") == journal.UNDONE
+        key = (undone, event.get("n")) if type(event.get("n")) is int else f"line {number}"
         events.pop(key, None)
         events[key] = event
     return place.folder, list(events.values())[-last:]

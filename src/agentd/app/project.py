@@ -3,7 +3,7 @@
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 from agentd.app.config import Config, read_config
 from agentd.errors import ChangeNotFound, NotFound, RunNotFound, Unsound, UsageError
 from agentd.model.decision import Answer, Decision
-from agentd.model.job import POWERS
 from agentd.model.moment import Moment
 from agentd.model.workflow import Workflow
-from agentd.state import layout, lock
+from agentd.state import layout
 from agentd.state.codecs import codec
 from agentd.state.layout import Place
 from agentd.state.store import Store
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
     from agentd.workflows.check import Known
 
 FAMILIES = ("change", "team", "staged")
+# The built-in tables of which this release can perform every name; the tests prove them.
+PROVED = ("change", "change-part", "change-question", "change-review", "change-spec")
 
 
 def _nobody(_: Decision) -> Answer | None:
@@ -40,7 +41,10 @@ def _unseen(_: Moment) -> None:
 
 @dataclass(frozen=True)
 class Project:
-    """One repository. `ask` puts a question to whoever is there, if `attended`; `say` and `watch` tell what happens."""
+    """One repository. `ask` puts a question to whoever is there, if `attended`; `say` and `watch` tell what happens.
+
+    `finished` names the changes whose archive or undo had been cut off and was finished when this was opened.
+    """
 
     root: Path
     config: Config
@@ -51,6 +55,7 @@ class Project:
     interrupted: threading.Event = field(default_factory=threading.Event)
     turn: threading.Lock = field(default_factory=threading.Lock)
     tables: dict[tuple[str, bool], Workflow] = field(default_factory=dict)
+    finished: tuple[str, ...] = ()
 
     def now(self) -> str:
         """The time as files carry it: ISO-8601, UTC, to the microsecond, so that it orders what happens within a second."""
@@ -78,7 +83,7 @@ class Project:
         """
         if (name, runnable) not in self.tables:
             table = with_limits(self._read(name), self.config.limits())
-            if runnable or name not in BUILT_IN:
+            if name not in (PROVED if runnable else BUILT_IN):
                 from agentd.workflows.check import prove
 
                 prove(table, self._children(table), known_names() if runnable else None)
@@ -140,17 +145,23 @@ class Project:
         return (place for place in layout.places(self.root, name) if self.store(place).exists())
 
     def active_places(self) -> Iterator[Place]:
-        """Every run but the archived ones; one whose process died while it was archived is still among them."""
-        return (place for place in layout.places(self.root, archived=lock.signed) if self.store(place).exists())
+        """Every run but the archived ones."""
+        return (place for place in layout.places(self.root, archived=False) if self.store(place).exists())
 
     def new_place(self, workflow: str, name: str) -> Place:
         return layout.place(self.root, workflow if workflow in FAMILIES else "", name)
 
-    def find(self, name: str, only: str = "") -> Place:
-        """The run a person named: a unique name, or `workflow/name`."""
+    def find(self, name: str, only: str = "", archived: bool = False) -> Place:
+        """The run a person named: a unique name, or `workflow/name`.
+
+        Of two changes of one name it is the one under way; or, if so wanted, the `archived` one.
+        """
         family, _, rest = name.rpartition("/")
         wanted = only or family
         found = [place for place in self.places(rest or "/") if not wanted or self._is_of(place, wanted)]
+        changes = [place for place in found if place.family == "change"]
+        if len(changes) == 2:
+            found.remove(changes[0 if archived else 1])
         if len(found) == 1:
             return found[0]
         if found:
@@ -181,6 +192,7 @@ def known_names() -> "Known":
     """What this release can perform."""
     from agentd.app import actions
     from agentd.app.desk import TOOLS
+    from agentd.model.job import POWERS
     from agentd.workflows.check import Known
 
     return Known(actions.CHECKS, actions.OUTCOMES, actions.SOURCES, (*TOOLS, *POWERS))
@@ -193,9 +205,19 @@ def open_project(
     watch: Callable[[Moment], None] = _unseen,
     attended: bool = False,
 ) -> Project:
-    """The project around a folder."""
+    """The project around a folder, with nothing in it half archived."""
+    project = replace(look_at_project(cwd), ask=ask, say=say, watch=watch, attended=attended)
+    if not os.path.lexists(project.root / layout.PENDING):
+        return project
+    from agentd.app.archiving.archive import recover
+
+    return recover(project)
+
+
+def look_at_project(cwd: Path | None = None) -> Project:
+    """The project as it is: for an agent's server, which may not finish what others began."""
     try:
         root = layout.find_root(cwd or Path.cwd())
     except FileNotFoundError:
         raise NotFound("The working folder is gone.", "cd") from None
-    return Project(root, read_config(root), ask, say, watch, attended)
+    return Project(root, read_config(root))

@@ -39,7 +39,7 @@ def register(path: Path, wanted: Mapping[str, Any], root: Path) -> bool:
     if before is None:
         durable.make_folder(path.parent)
         with suppress(AgentdError):  # a git that cannot take it costs a line in its status, no more
-            _hide(path)
+            hide(path)
     durable.replace(path, after.encode(), "settings")
     return True
 
@@ -79,10 +79,12 @@ def _read(path: Path) -> str | None:
         raise durable.trouble(path, error, "read") from None
 
 
-def _hide(path: Path) -> None:
-    """Keep a file of agentd's own making out of `git status`, without touching the project's .gitignore."""
+def hide(path: Path, below: Path | None = None) -> None:
+    """Keep a file of agentd's own making, or all of its name below a folder, out of `git status`, without touching the
+    project's .gitignore."""
     listed = ignoring.exclude_file(path.parent)
     if listed is None or ignoring.is_ignored(path.parent, path):
         return
     durable.make_folder(listed.parent)
-    durable.append(listed, f"{ignoring.pattern(path.parent, path)}\n".encode(), "settings")
+    pattern = f"{ignoring.pattern(below, below)}/**/{path.name}" if below else ignoring.pattern(path.parent, path)
+    durable.append(listed, f"{pattern}\n".encode(), "settings")

@@ -76,15 +76,10 @@ def _is_shared(work: "Work", path: Path) -> bool:
 
 
 def _copy_aside(work: "Work", path: Path) -> list[Path]:
-    """What a file was made, kept beside it, so that nothing that a person wrote is lost; of a plan it is no part."""
+    """What a file was made, kept beside it; of a plan it is no part."""
     if not path.is_file():
         return []
-    home = work.home if path.is_relative_to(work.home) else path.parent
-    number = 1
-    while (copy := home / f"{path.name}.changed-{number}").exists():
-        number += 1
-    durable.replace(copy, path.read_bytes(), "document")
-    return [copy]
+    return [durable.copy_aside(path, work.home if path.is_relative_to(work.home) else None)]
 
 
 def _named(work: "Work", paths: Sequence[Path]) -> str:

@@ -12,11 +12,12 @@ from functools import cache
 from pathlib import Path
 
 from agentd import process
+from agentd.app import base
 from agentd.app.fences import Reach, Rule, first_time, rules
 from agentd.app.project import Project
 from agentd.errors import AgentdError
 from agentd.model.job import Command, Job
-from agentd.state import durable
+from agentd.state import durable, layout, lock
 
 # A user namespace of its own keeps a program out of the memory, the environment and the root (`/proc/PID/root`) of
 # processes outside. Numbers of processes stay what they are: agentd finds and ends everything as ever.
@@ -27,7 +28,7 @@ ORDERS = ("/proc/sys", "/proc/sysrq-trigger")
 # agentd asks all processes of a program to end. If bwrap did, the program would be killed before it has ended its work.
 PATIENT, ORDINARY = ("env", "--ignore-signal=TERM"), ("env", "--default-signal=TERM")
 # What tools write outside of their run.
-SHARED = {"write_knowledge": "agentd/knowledge", "write_main_spec": "agentd/specs"}
+SHARED = {"write_knowledge": "agentd/knowledge", "write_main_spec": base.LIBRARY}
 BARE = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
 # Which setting lets nobody make a user namespace, by its file: the value that does, why, and what to do about it.
 REFUSALS = (
@@ -73,6 +74,8 @@ def around_agent(project: Project, job: Job, command: Command) -> tuple[str, ...
         if tool in job.tools:
             durable.make_folder(project.root / home)
             own.append(str(project.root / home))
+    if base.LIBRARY in {SHARED.get(tool) for tool in job.tools}:
+        own.append(str(lock.there(project.root / layout.OWN)))  # who writes to the library holds it meanwhile
     env = {**os.environ, **job.env, **command.env}
     reach = Reach(job.cwd, str(project.root), env, tuple(own), job.edits, agent=True)
     return wrap(project, command.argv, reach)

@@ -1,4 +1,4 @@
-"""The specs a change touches: which they are, in which order they are written, and which are still missing."""
+"""The specs a change touches: which it writes, in which order, which are still missing, and which it removes."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -13,12 +13,22 @@ NONE = "No specs required for this change"
 
 
 def affected(work: "Work") -> tuple[str, ...]:
-    """The specs the proposal names, in its order, each once."""
+    """The specs the proposal names, in its order, each once; those that are removed have no page and are no part of it."""
+    text = _proposal(work)
+    gone = proposal.removed_specs(text)
+    return tuple(name for name in dict.fromkeys(proposal.affected_specs(text)) if name not in gone) if text else ()
+
+
+def removed(work: "Work") -> tuple[str, ...]:
+    """The specs that the change takes out of the library."""
+    return proposal.removed_specs(_proposal(work))
+
+
+def _proposal(work: "Work") -> str:
     try:
-        text = (work.home / "proposal.md").read_text(encoding="utf-8", errors="surrogateescape")
+        return (work.home / "proposal.md").read_text(encoding="utf-8", errors="surrogateescape")
     except FileNotFoundError:
-        return ()
-    return tuple(dict.fromkeys(proposal.affected_specs(text)))
+        return ""
 
 
 def items(work: "Work") -> Sequence[Item]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from agentd.app import advice, bound, checking, specifying
+from agentd.app import bound
 
 if TYPE_CHECKING:
     from agentd.app.work import Work
@@ -64,6 +64,8 @@ def _planning(work: "Work", event: str, step: str, outcome: str, details: Mappin
     if event == "begin":
         return _spec(work) if step == "write_spec" else _part(work) if step == "implement" and work.item else []
     if event == "skip":
+        from agentd.app import specifying
+
         return [specifying.NONE] if details.get("note") == specifying.NONE else []
     if step in WRITERS:
         return [f"✅ {WRITERS[step]} generated"]
@@ -75,6 +77,8 @@ def _planning(work: "Work", event: str, step: str, outcome: str, details: Mappin
     if step in REVIEWS:
         return _review(work, step, outcome, details)
     if step == "validate" and details.get("to") == "mend":
+        from agentd.app import advice, checking
+
         limit = work.project.config.get("workflow", "format_iterations")
         return advice.bad_format(work.state.run.name, checking.serious(work), limit).lines()
     if step == "challenge":
@@ -85,6 +89,8 @@ def _planning(work: "Work", event: str, step: str, outcome: str, details: Mappin
 
 
 def _spec(work: "Work") -> list[str]:
+    from agentd.app import specifying
+
     names = specifying.affected(work)
     number = names.index(work.item) + 1 if work.item in names else 0
     return [f"Spec {number}/{len(names)}: {work.item}"]

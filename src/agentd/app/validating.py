@@ -135,8 +135,10 @@ def _is_change(folder: str) -> bool:
 
 
 def _examine(part: Part, rules: Rules, shelf: Shelf) -> list[Examined]:
+    """What is wrong in these changes and specs; a change that was archived meanwhile is none of them any more."""
     homes, names = part
-    return [*examine_changes(homes, rules, shelf), *([examine_specs(names, rules, shelf)] if names else [])]
+    found = [one for one in examine_changes(homes, rules, shelf) if os.path.isdir(f"{shelf.root}/{one.home}")]
+    return [*found, *([examine_specs(names, rules, shelf)] if names else [])]
 
 
 def _stake(found: Examined) -> Stake:
@@ -151,8 +153,8 @@ def _rivals(mine: Examined, rules: Rules, shelf: Shelf) -> Iterator[Stake]:
         folder = f"{shelf.root}/{home}"
         if home == mine.home:
             continue
-        page = reading.page(folder, "tasks.md")
-        named = page is not None and any(word in page.data for word in words)
+        pages = reading.pages(folder, ("tasks.md", "proposal.md"))  # a spec that it removes has no page
+        named = any(word in page.data for page in pages for word in words)
         if named or any(os.path.lexists(f"{folder}/specs/{name}.md") for name in wanted):
             yield Stake(home.rpartition("/")[2], claims_of(home, rules, shelf))
 

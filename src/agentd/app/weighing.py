@@ -329,13 +329,6 @@ def accept_anyway(work: "Work") -> Outcome:
     return Outcome("done", f"{decision.by}: {decision.note}")
 
 
-def changed_since(work: "Work") -> list[str]:
-    """The files that are not what was approved."""
-    tree = str(implementing.part(work, "approved").get("tree") or "")
-    now = implementing.tree(work) if tree else ""
-    return [one.path for one in trees.changes(work.cwd, tree, now)] if tree != now else []
-
-
 def why(work: "Work") -> str:
     """What the last review came to, in the words of its report."""
     return review.read(_text(work))[0].decision

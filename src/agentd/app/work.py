@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentd import process
-from agentd.app import actions, asking, branching, calling, choosing, guarding, spending, telling
+from agentd.app import actions, asking, branching, guarding, telling
 from agentd.app.project import Project
 from agentd.engine.advance import drop_children, settle, stand_at, start
 from agentd.engine.decide import Stop
@@ -25,7 +25,7 @@ from agentd.state.store import Store, new_state
 # File systems stamp files with a clock that may lag a few milliseconds behind the one processes read.
 CLOCK_SLACK = 0.05
 VERDICTS = ("challenger", "reviewer")
-OURS = ("journal.jsonl", "calls", "answers", "children", "stop.json", "base.json")
+OURS = ("journal.jsonl", "calls", "answers", "children", "stop.json", "base.json", "archive.json")
 
 
 class Work:
@@ -154,13 +154,20 @@ class Work:
         return {name: actions.CHECKS[name](self) if is_check(name) else self.artifact(name) for name in wanted}
 
     def hold(self, run: Run, step: Step) -> Stop | None:
+        if step.kind != "agent":
+            return None
+        from agentd.app import spending
+
         return spending.hold(self, step)
 
     def intent(self, run: Run, step: Step) -> Intent:
-        if step.kind == "agent":
-            branching.refuse_lost(self)
-            choosing.line_up(self.project, step.what)
-            calling.keep_what_is_seen(self, step)
+        if step.kind != "agent":
+            return Intent(f"{step.name}-{self.state.saves}", self.project.now(), step.tools)
+        from agentd.app import calling, choosing
+
+        branching.refuse_lost(self)
+        choosing.line_up(self.project, step.what)
+        calling.keep_what_is_seen(self, step)
         return Intent(calling.next_call(self, run, step), self.project.now(), step.tools)
 
     def save(self, run: Run, event: str, **details: str) -> None:
@@ -198,11 +205,17 @@ class Work:
                 self.say(
                     f"ended {len(ended)} leftover process{'es' if len(ended) > 1 else ''} of the interrupted {step.name}"
                 )
-        return calling.finished_before(self, run, step) if step.kind == "agent" else None
+        if step.kind != "agent":
+            return None
+        from agentd.app import calling
+
+        return calling.finished_before(self, run, step)
 
     def perform(self, run: Run, step: Step) -> Outcome:
         crash.point("step")
         if step.kind == "agent":
+            from agentd.app import calling
+
             return calling.call_agent(self, run, step)
         outcome = actions.ACTIONS[step.what](self)
         if self.project.interrupted.is_set():

@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 
+from agentd.app import base
 from agentd.app.desk import Desk
 from agentd.documents import clarifications, proposal, questions, spec, tasks
 from agentd.errors import NotFound, Refused
 from agentd.model.change import Clarifications, Draft, Proposal, Question, Spec, Task, Tasks
 from agentd.model.finding import Finding
+from agentd.state import reading
 
 DOCUMENTS: dict[str, ModuleType] = {"clarifications.md": clarifications, "proposal.md": proposal, "tasks.md": tasks}
 RENDERED = {
@@ -95,8 +97,10 @@ def write_proposal(desk: Desk, new: Proposal) -> Written:
 
 
 def write_spec(desk: Desk, new: Spec) -> Written:
+    """A spec of the change; one that the library has, or that is there already, was created then."""
     name, now = f"specs/{new.id}.md", desk.project.now()
-    old = spec.read(desk.read_if_there(name))[0]
+    known = reading.page(str(desk.project.root / base.LIBRARY), f"{new.id}.md")
+    old = spec.read(desk.read_if_there(name) or (known.text if known else ""))[0]
     created = old.created_at if old and old.created_at else now
     with rendering():
         text = spec.render(replace(new, created_at=created, updated_at=now))

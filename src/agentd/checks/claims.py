@@ -13,7 +13,10 @@ _SHOWN = 3
 
 
 class Claim(NamedTuple):
-    """A requirement that a change writes or implements, and where it says so; `sure`: one of its tasks names it."""
+    """A requirement that a change writes or implements, and where it says so; `sure`: one of its tasks names it.
+
+    Without a requirement it is the spec as a whole, which the change removes.
+    """
 
     spec: str
     requirement: str
@@ -51,8 +54,12 @@ def _by_id(spec: Spec) -> dict[str, tuple[Requirement, list[Scenario]]]:
     return {entry.id: (entry, scenarios[entry.id]) for entry in spec.requirements}
 
 
-def claims(specs: Mapping[str, Spec], tasks: Tasks | None) -> Iterator[Claim]:
-    """Everything a change may claim, each once. What a spec has is only a claim for sure if a task names it."""
+def claims(specs: Mapping[str, Spec], tasks: Tasks | None, removed: Iterable[tuple[str, int]] = ()) -> Iterator[Claim]:
+    """Everything a change may claim, each once. What a spec has is only a claim for sure if a task names it.
+
+    `removed` are the specs that it removes, with the lines of proposal.md that say so.
+    """
+    yield from (Claim(name, "", "proposal.md", line, True) for name, line in removed)
     tasked = {named(task.spec_ref): task.line for task in reversed(tasks.tasks)} if tasks else {}
     seen = set()
     for name, spec in specs.items():
@@ -71,16 +78,21 @@ def contested(
 ) -> dict[tuple[str, str], list[str]]:
     """The requirements that more than one change claims, with the names of the changes in order.
 
-    `changed` tells which requirements of a spec a change does not only repeat; it is asked where it matters.
+    `changed` tells which requirements of a spec a change does not only repeat; it is asked where it matters. A spec
+    that one change removes is contested, without a requirement, if another one claims any of its requirements.
     """
     by_key = defaultdict(list)
     for stake in stakes:
         for claim in stake.claims:
             by_key[claim.spec, claim.requirement].append((stake.change, claim))
+    removed = {spec for spec, requirement in by_key if not requirement}
+    for (spec, requirement), several in by_key.items() if removed else ():
+        if requirement and spec in removed:
+            by_key[spec, ""] += several
     found = {}
     for key, several in by_key.items():
         if len(several) > 1:
-            names = [name for name, claim in several if claim.sure or claim.requirement in changed(name, claim.spec)]
+            names = {name for name, claim in several if claim.sure or claim.requirement in changed(name, claim.spec)}
             if len(names) > 1:
                 found[key] = sorted(names)
     return found
@@ -89,19 +101,27 @@ def contested(
 def no_requirement_is_claimed_twice(
     stake: Stake, claimants: Mapping[tuple[str, str], Sequence[str]], rules: Rules
 ) -> Iterator[Finding]:
-    """A finding for each requirement of a change that another one claims as well."""
+    """A finding for each requirement of a change that another one claims as well, and for each spec that one removes."""
+    told = set()
     for claim in stake.claims:
-        changes = claimants.get((claim.spec, claim.requirement), ())
-        if stake.change not in changes:
-            continue
-        others = [name for name in changes[: _SHOWN + 1] if name != stake.change][:_SHOWN]
-        more = len(changes) - 1 - len(others)
-        who = ", ".join(others) + (f" and {more} more" if more else "")
-        yield Finding(
-            "claimed_twice",
-            f"{claim.spec}:{claim.requirement} is claimed by {who} too",
-            claim.line,
-            rules.severity("claimed_twice"),
-            f"agree which change keeps {claim.requirement}, or archive the other one first: agentd status {others[0]}",
-            f"{stake.home}/{claim.file}" if stake.home else claim.file,
-        )
+        for key in ((claim.spec, claim.requirement), (claim.spec, "")):
+            changes = claimants.get(key, ())
+            if stake.change in changes and key not in told:
+                told.add(key)
+                yield _twice(stake, claim, key, changes, rules)
+
+
+def _twice(stake: Stake, claim: Claim, key: tuple[str, str], changes: Sequence[str], rules: Rules) -> Finding:
+    spec, requirement = key
+    others = [name for name in changes[: _SHOWN + 1] if name != stake.change][:_SHOWN]
+    more = len(changes) - 1 - len(others)
+    who = ", ".join(others) + (f" and {more} more" if more else "")
+    what = f"{spec}:{requirement}" if requirement else f"{spec}, which one of these changes removes,"
+    return Finding(
+        "claimed_twice",
+        f"{what} is claimed by {who} too",
+        claim.line,
+        rules.severity("claimed_twice"),
+        f"agree which change keeps {requirement or spec}, or archive the other one first: agentd status {others[0]}",
+        f"{stake.home}/{claim.file}" if stake.home else claim.file,
+    )

@@ -59,10 +59,13 @@ def every_affected_spec_is_there(
     line_of: Callable[[str], int],
     rules: Rules,
 ) -> Iterator[Finding]:
-    """A finding for each spec the proposal names that the change does not have, and for each that one of them needs."""
+    """A finding for each spec the proposal names that the change does not have, and for each that one of them needs.
+
+    One that is removed has no file in the change.
+    """
     affected = {spec.id for spec in proposal.impact.affected_specs}
     for spec in proposal.impact.affected_specs:
-        if spec.id not in specs:
+        if spec.id not in specs and not spec.removed:
             yield Finding(
                 "missing_spec",
                 f"the affected spec '{spec.id}' has no file specs/{spec.id}.md",
@@ -81,6 +84,34 @@ def every_affected_spec_is_there(
                     f"write specs/{other}.md, or take '{other}' out of what '{spec.id}' depends on",
                     "proposal.md",
                 )
+
+
+def every_removed_spec_can_go(
+    removed: Mapping[str, int], specs: Collection[str], in_library: Callable[[str], bool], rules: Rules
+) -> Iterator[Finding]:
+    """A finding for each removed spec that the change has a file for, and for each that the library does not have.
+
+    `removed` has the line of the proposal for each.
+    """
+    for name, line in removed.items():
+        if name in specs:
+            yield Finding(
+                "invalid_value",
+                f"the spec '{name}' is removed and written at the same time",
+                line,
+                rules.severity("invalid_value"),
+                f"delete specs/{name}.md, or take '(removed)' from '{name}' in 'Affected specs:'",
+                "proposal.md",
+            )
+        if not in_library(name):
+            yield Finding(
+                "broken_reference",
+                f"the spec '{name}' is to be removed, and is not in the library",
+                line,
+                rules.severity("broken_reference"),
+                f"take '{name}' out of 'Affected specs:', or correct its name",
+                "proposal.md",
+            )
 
 
 def every_spec_is_named(

@@ -14,7 +14,8 @@ from agentd.errors import UsageError
 COMMANDS = {
     "plan": "Start a change, or go on planning it.",
     "impl": "Implement a change whose plan was approved.",
-    "archive": "Bring a complete change's specs into the library.",
+    "archive": "Merge a complete change's specs into the library.",
+    "undo": "Take an archived change out of the library again.",
     "validate": "Check the documents of changes and the spec library.",
     "run": "Start a run of any workflow.",
     "resume": "Go on with a run where it stopped.",
@@ -25,6 +26,7 @@ COMMANDS = {
     "log": "What happened in a run.",
     "cost": "What agent calls cost, by run or by step.",
     "trace": "What proves each requirement: tasks, files, tests, evidence.",
+    "history": "Which change brought which requirement of a spec.",
     "workflow": "List, show and check workflows.",
     "mcp": "Serve the documents of a run to an agent.",
     "doctor": "What is installed, what works, and who plays which role.",

@@ -1,14 +1,118 @@
-"""`agentd archive`: bring a complete change's specs into the library."""
+"""`agentd archive`: bring complete changes' specs into the library."""
+
+import sys
 
 import click
 
-from agentd.app import changing
-from agentd.cli.face import driving, project_for, show
+from agentd.app.archiving import archive, showing
+from agentd.app.archiving.merging import Outlook
+from agentd.app.project import Project
+from agentd.cli.ending import print_json
+from agentd.cli.face import json_option, plain, project_for, show
+from agentd.cli.live import is_terminal
+from agentd.errors import AgentdError, MergeConflict, UsageError
+from agentd.model.merge import Prefer
 
 
 @click.command()
-@click.argument("change")
-@driving
-def command(change: str, as_json: bool, answers: str | None) -> int:
-    """Copy the specs of CHANGE to agentd/specs/ and move its folder to agentd/archive/."""
-    return show(changing.archive(project_for(as_json, answers), change), as_json)
+@click.argument("change", required=False)
+@click.option("--all", "everything", is_flag=True, help="Every complete change, up to the first conflict.")
+@click.option("--ours", is_flag=True, help="Where both changed a part, take the text of CHANGE.")
+@click.option("--theirs", is_flag=True, help="Where both changed a part, keep the library's text.")
+@click.option("--edit", is_flag=True, help="Settle conflicts in your editor, in marked copies of the specs.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+@json_option
+def command(
+    change: str | None, everything: bool, ours: bool, theirs: bool, edit: bool, dry_run: bool, as_json: bool
+) -> int:
+    """Merge the specs of CHANGE into agentd/specs/ and move its folder to agentd/archive/.
+
+    Each requirement and scenario is merged by itself against what the library had when CHANGE began. What the library
+    changed since is kept; what both changed is a conflict, shown with both texts, and nothing is archived until a person
+    has said which text counts.
+    """
+    options = {"--ours": ours, "--theirs": theirs, "--edit": edit, "--dry-run": dry_run}
+    chosen = [name for name, on in options.items() if on]
+    if everything == bool(change):
+        raise UsageError("Name a change, or say --all.", "agentd list   # or: agentd archive --all")
+    if len(chosen) > 1 or (everything and chosen and not dry_run):
+        raise UsageError(
+            f"{' and '.join([*chosen, *['--all'] * everything])} do not go together.", "agentd archive --help"
+        )
+    project = project_for(as_json)
+    if everything:
+        return archive_all(project, as_json, dry_run)
+    assert change
+    if dry_run:
+        return foretell(change, *archive.preview(project, change), as_json)
+    if edit:
+        settle(project, change, as_json)
+    prefer: Prefer = "ours" if ours else "theirs" if theirs else ""
+    return show(archive.archive(project, change, prefer), as_json)
+
+
+def settle(project: Project, change: str, as_json: bool) -> None:
+    """Open the copies that are still to be settled in the person's editor; without a terminal they are only named."""
+    paths = archive.draft(project, change)
+    if paths and not as_json and is_terminal(sys.stdin) and is_terminal(sys.stdout):
+        try:
+            click.edit(filename=[str(path) for path in paths])
+        except click.ClickException as error:
+            raise AgentdError(
+                f"{error.message} Nothing was archived.", f"EDITOR=vi agentd archive {change} --edit"
+            ) from None
+    still = archive.still_open(project, change)
+    if still:
+        names = ", ".join(f"{plain(str(path))}:{line}" for path, line in still)
+        raise MergeConflict(
+            f"There are conflicts left to settle: {names}; nothing was archived.",
+            f"${{EDITOR:-vi}} {plain(str(still[0][0]))}   # take out the markers, then: agentd archive {change}",
+            showing.as_data(archive.preview(project, change)[0]),
+            (),
+        )
+
+
+def foretell(change: str, outlook: Outlook, shown: list[str], as_json: bool) -> int:
+    """What archiving would come to."""
+    code = 1 if outlook.conflicts else 0
+    lines = list(showing.deeds(outlook.specs))
+    if as_json:
+        conflicts = showing.as_data(outlook)
+        print_json({"ok": not code, "change": change, "specs": lines, "conflicts": conflicts, "exit": code})
+        return code
+    for line in (*(lines or ["The library stays as it is."]), *shown):
+        click.echo(line)
+    return code
+
+
+def archive_all(project: Project, as_json: bool, dry_run: bool) -> int:
+    """The queue, and how far it came."""
+    from agentd.app.archiving import queue
+
+    if dry_run:
+        found, unreadable = queue.waiting(project)
+        names = [one.place.name for one in queue.ordered(found)]
+        if as_json:
+            print_json({"ok": True, "order": names, "unreadable": list(unreadable), "exit": 0})
+        else:
+            click.echo("\n".join(names) or "No change is complete.")
+        return 0
+    done = queue.archive_all(project)
+    code = done.error.code if done.error else 0
+    names = [one.name for one in done.archived]
+    if as_json:
+        trouble = done.error
+        why = (
+            {"error": trouble.name, "message": trouble.message, **trouble.data(), "fix": trouble.fix} if trouble else {}
+        )
+        stopped = {"stopped": done.stopped, "left": list(done.left), **why} if trouble else {}
+        print_json({"ok": not code, "archived": names, "unreadable": list(done.unreadable), **stopped, "exit": code})
+        return code
+    click.echo(f"\nArchived: {', '.join(names) or 'nothing'}")
+    if done.error:
+        for line in done.error.lines():
+            click.echo(line, err=True)
+        if done.left:
+            click.echo(f"Not tried: {', '.join(done.left)}", err=True)
+        click.echo(f"Fix:   {done.error.fix}", err=True)
+    return code

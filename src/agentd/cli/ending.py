@@ -60,8 +60,7 @@ def _fail(as_json: bool, name: str, message: str, fix: str, code: int, error: Ag
     error = error or AgentdError(message)
     try:
         if as_json:
-            more = {key: value for key in ("cause", "solution") if (value := getattr(error, key))}
-            print_json({"ok": False, "error": name, "message": message, **more, "fix": fix, "exit": code})
+            print_json({"ok": False, "error": name, "message": message, **error.data(), "fix": fix, "exit": code})
             sys.stdout.flush()
         else:
             for line in error.lines():

@@ -1,29 +1,44 @@
 """`agentd list`: every run, one line each."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import click
 
 from agentd.app import looking
-from agentd.app.looking import Unreadable
+from agentd.app.looking import Archived, Effect, Unreadable
 from agentd.app.report import Report
 from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, project_for
+from agentd.cli.live import CONTROL
+
+SHOWN = 8
 
 
 @click.command()
 @click.option("--all", "everything", is_flag=True, help="Finished and archived runs too.")
+@click.option("--archived", "only_archived", is_flag=True, help="Archived changes alone, the newest first.")
 @json_option
-def command(everything: bool, as_json: bool) -> int:
-    """Every run of this project that is not finished."""
-    found = looking.overview(project_for(as_json), archived=everything)
-    listed = rows(entry for entry in found if everything or not isinstance(entry, Report) or entry.doing != "finished")
+def command(everything: bool, only_archived: bool, as_json: bool) -> int:
+    """Every run of this project that is not finished; or every archived change, and what it did to the library."""
+    project = project_for(as_json)
+    if only_archived:
+        listed = archived_rows(looking.archived(project))
+    else:
+        found = looking.overview(project, archived=everything)
+        listed = rows(
+            entry for entry in found if everything or not isinstance(entry, Report) or entry.doing != "finished"
+        )
     if as_json:
         print_json({"ok": True, "runs": listed, "exit": 0})
-    else:
-        for row in listed:
-            click.echo(f"{row['run']:<32} {row['phase']:<14} {row['doing']:<12} {row['note']}")
+        return 0
+    if only_archived and not listed:
+        click.echo("Nothing is archived.")
+    for row in listed:
+        shown = f"{row['run']:<32} {row['phase']:<14} {row['doing']:<12} {row['note']}"
+        if only_archived:
+            shown = f"{row.get('at', '?')[:10]:<10}  {row['run'].removeprefix('change/'):<32} {row['note']}"
+        click.echo(CONTROL.sub("", shown))
     return 0
 
 
@@ -46,3 +61,56 @@ def rows(entries: Iterable[Report | Unreadable]) -> list[dict[str, Any]]:
             note, fix = entry.error.message, entry.error.fix
             found.append({"run": entry.name, "phase": "?", "doing": "unreadable", "note": note, "next": fix})
     return found
+
+
+def archived_rows(entries: Iterable[Archived | Unreadable]) -> list[dict[str, Any]]:
+    """One row an archived change, with what it did to the library in words and as data."""
+    found = []
+    for entry in entries:
+        if isinstance(entry, Unreadable):
+            found += rows([entry])
+            continue
+        specs = [_as_data(name.removesuffix(".md"), effect) for name, effect in entry.specs.items()]
+        note = ", ".join(in_words(name.removesuffix(".md"), effect) for name, effect in entry.specs.items())
+        found.append(
+            {
+                "run": f"change/{entry.name}",
+                "phase": "archived",
+                "doing": "finished",
+                "note": note or "no spec",
+                "at": entry.at,
+                "specs": specs,
+                "next": f"agentd log {entry.name}",
+            }
+        )
+    return found
+
+
+def in_words(name: str, effect: Effect | None) -> str:
+    """What became of a spec: `report: +R4 ~R1 -R2`; many requirements are counted."""
+    if effect is None:
+        return f"{name} (no record of what it did)"
+    if effect.what == "removed":
+        return f"{name} removed"
+    if effect.what == "same":
+        return f"{name} as it was"
+    signs = list(_signs(effect))
+    more = [f"and {len(signs) - SHOWN} more"] if len(signs) > SHOWN else []
+    about = " ".join((*signs[:SHOWN], *more)) or ("other text" if effect.delta.other else "")
+    new = f"{name} new" if effect.what == "added" else name
+    return f"{new}: {about}" if about else new
+
+
+def _signs(effect: Effect) -> Iterator[str]:
+    delta = effect.delta
+    yield from (f"+{each}" for each in delta.added)
+    yield from (f"~{each}" for each in delta.changed)
+    yield from (f"{old}→{new}" for old, new in delta.renamed)
+    yield from (f"-{each}" for each in delta.removed)
+
+
+def _as_data(name: str, effect: Effect | None) -> dict[str, Any]:
+    if effect is None:
+        return {"spec": name, "what": "unknown"}
+    renamed = [list(pair) for pair in effect.delta.renamed]
+    return {"spec": name, "what": effect.what, **vars(effect.delta), "renamed": renamed}

@@ -50,7 +50,7 @@ def items(outline: Outline, start: int, end: int) -> list[Item]:
         if not line.strip():
             blank = True
             if found:
-                found[-1].lines.append("")
+                found[-1].lines.append(dedent(line, width) if number in outline.fenced else "")
             continue
         indent = _indent(line)
         plain = number not in outline.fenced

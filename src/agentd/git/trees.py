@@ -40,7 +40,7 @@ def snapshot(folder: Path, without: Sequence[str] = ()) -> str:
         away = _inner(folder, (*without, os.path.realpath(gettempdir())))
         new = _split(plumb(folder, "ls-files", "-z", "--others", "--exclude-standard", env=index))
         away |= {path.rstrip(b"/") for path in new if is_too_much(folder, path)}
-        _doubt(folder, index)
+        _doubt(folder, index, away)
         paths = b"".join((b".\0", *(b":(exclude,literal)%s\0" % path for path in sorted(away))))
         words = ("add", "--all", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul")
         plumb(folder, *words, stdin=paths, env=index, accept=(0, 1))  # 1: it passed over what cannot be read
@@ -154,15 +154,17 @@ def _inner(folder: Path, away: Iterable[str]) -> set[bytes]:
     return {os.fsencode(path) for path in found if path != "." and path.split("/")[0] != ".."}
 
 
-def _doubt(folder: Path, index: dict[str, str]) -> None:
+def _doubt(folder: Path, index: dict[str, str], away: Collection[bytes]) -> None:
     """Lets git read every file that is not as an index says, and those it was told not to look at, as far as they are there.
 
-    Whoever can write an index can have it say that a file is unchanged, with the right time and size.
+    What lies below the paths `away` counts for nothing. Whoever can write an index can have it say that a file is unchanged, with the right time and size.
     """
     doubted = []
     for entry in _split(plumb(folder, "ls-files", "-z", "-v", "--stage", env=index)):
         tag, about, path = entry[:1], *entry[2:].split(b"\t", 1)
         mode, known, stage = about.split(b" ")
+        if _lies_below(path, away):
+            continue
         if stage != b"0" or mode == _SUBMODULE or (tag in b"Ss" and not os.path.lexists(_at(folder, path))):
             continue
         if tag != b"H" or _hash(_at(folder, path), len(known)) != known.decode():
@@ -206,9 +208,12 @@ def is_too_much(folder: Path, path: bytes) -> bool:
 def _counts(entry: bytes, away: Collection[bytes]) -> bool:
     """Whether a line of an index is a file that has no conflict and does not lie below the paths `away`."""
     about, _, path = entry.partition(b"\t")
+    return about.endswith(b" 0") and not _lies_below(path, away)
+
+
+def _lies_below(path: bytes, away: Collection[bytes]) -> bool:
     parts = path.split(b"/")
-    above = (b"/".join(parts[:length]) for length in range(1, len(parts) + 1))
-    return about.endswith(b" 0") and not any(part in away for part in above)
+    return any(b"/".join(parts[:length]) in away for length in range(1, len(parts) + 1))
 
 
 def _texts(folder: Path, blobs: Collection[bytes]) -> Iterator[tuple[bytes, str]]:

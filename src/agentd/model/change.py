@@ -50,10 +50,11 @@ class Clarifications:
 
 @dataclass(frozen=True)
 class AffectedSpec:
-    """A spec a change touches, and the specs that must come before it."""
+    """A spec a change touches, and the specs that must come before it; one that is `removed` leaves the library."""
 
     id: str
     depends: tuple[str, ...] = ()
+    removed: bool = False
 
 
 @dataclass(frozen=True)

@@ -43,11 +43,11 @@ _FIXES = {
 _FIX = "ls -ld {folder} {path}   # put this right, then run the same command again"
 
 
-def replace(path: Path, data: bytes, role: str) -> None:
-    """Put `data` in the place of the file, keeping its permission bits; a symlink is written through."""
+def replace(path: Path, data: bytes, role: str, mode: int | None = None) -> None:
+    """Put `data` in the place of the file, keeping its permission bits (`mode` if there is none); a symlink is written
+    through."""
     moment = crash.enter(role)
     with _in_words(path):
-        mode = None
         with suppress(FileNotFoundError):
             mode = stat.S_IMODE(os.stat(path).st_mode)
         target = Path(os.path.realpath(path)) if os.path.islink(path) else path
@@ -111,6 +111,15 @@ def move(path: Path, target: Path, role: str) -> None:
     crash.leave(moment)
 
 
+def copy_aside(path: Path, home: Path | None = None) -> Path:
+    """What a file is now, kept beside it or in another folder, so that nothing that a person wrote is lost."""
+    number = 1
+    while (copy := (home or path.parent) / f"{path.name}.changed-{number}").exists():
+        number += 1
+    replace(copy, path.read_bytes(), "document")
+    return copy
+
+
 def remove(path: Path, role: str) -> None:
     """Take a file away, if it is there."""
     moment = crash.enter(role)
@@ -135,9 +144,11 @@ def make_folder(path: Path) -> None:
             _sync_folder(folder.parent)
 
 
-def sweep(folder: Path) -> None:
-    """Take away the temp files that dead processes left in a folder and below it."""
-    for place, _, names in os.walk(folder):
+def sweep(folder: Path, deep: bool = True) -> None:
+    """Take away the temp files that dead processes left in a folder and, if it is `deep`, below it."""
+    for place, below, names in os.walk(folder):
+        if not deep:
+            below.clear()
         for name in names:
             left = _TEMP.fullmatch(name)
             if left and not alive(int(left[1])):

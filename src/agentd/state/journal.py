@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from agentd.state import durable
 
 NAME = "journal.jsonl"
+UNDONE = "undone"
 _CHUNK = 64 * 1024
 _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 

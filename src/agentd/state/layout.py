@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,8 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 CHANGE_ID = re.compile(r"[a-z0-9][a-z0-9-]*")
 OURS = ("config.toml", "changes", "specs", "archive", "workflows", "runs", "prompts")
 ARCHIVE = "agentd/archive"
+OWN = "agentd"  # its lock is that of the library
+PENDING = "agentd/.archiving.json"
 HOME_FILE = "agentd-home"
 HOMES = {
     "change": ("agentd/changes", ARCHIVE),
@@ -85,16 +87,13 @@ def place(root: Path, family: str, name: str) -> Place:
     return Place(family, name, found)
 
 
-def places(root: Path, name: str = "", archived: Callable[[str], bool] | None = None) -> Iterator[Place]:
-    """Every folder that could hold a run, or a run of this name: by family, then by name.
-
-    `archived` chooses among the folders of the archive, of which there may be very many.
-    """
+def places(root: Path, name: str = "", archived: bool = True) -> Iterator[Place]:
+    """Every folder that could hold a run, or a run of this name: by family, then by name; without the archive, if so wanted."""
     for family in (*HOMES, ""):
         for home in homes(family):
             base = root / home
-            for found in [name] if name else _names(base):
-                if NAME.fullmatch(found) and (archived is None or home != ARCHIVE or archived(f"{base}/{found}")):
+            for found in () if home == ARCHIVE and not archived else [name] if name else _names(base):
+                if NAME.fullmatch(found):
                     folder = base / found
                     if not name or folder.is_dir():
                         yield Place(family, found, folder)

@@ -42,23 +42,27 @@ class Lock:
             self._fd = -1
 
 
-def acquire(folder: Path, command: str = "") -> Lock:
-    """Hold the run of this folder, rid of what dead writers left; Held, with the holder's name, if somebody else does."""
+def acquire(folder: Path, command: str = "", seconds: float = 0.0, deep: bool = True) -> Lock:
+    """Hold what is in this folder, rid of what dead writers left; Held, with the holder's name, if somebody else does
+    and does not let go within some seconds. `deep`: the folders below it belong to it, too."""
     path = folder / NAME
-    for tried in range(_TRIES):
+    tried, end = 0, time.monotonic() + seconds
+    while tried < _TRIES or time.monotonic() < end:
         try:
             fd = _take(path)
         except BlockingIOError:
             # A holder may not have written its name yet, and `holder` takes the lock for a moment.
-            if tried >= _PATIENT_TRIES and _is_there(_read(path)):
+            if tried >= _PATIENT_TRIES and time.monotonic() >= end and _is_there(_read(path)):
                 break
+            tried += 1
             time.sleep(_PAUSE)
             continue
         except OSError as error:
             raise durable.trouble(path, error, "locked") from error
+        tried += 1
         if fd is not None:
             _sign(fd, command)
-            durable.sweep(folder)
+            durable.sweep(folder, deep)
             return Lock(fd)
     raise _held(folder, _read(path))
 
@@ -81,12 +85,14 @@ def holder(folder: Path) -> dict[str, Any] | None:
         os.close(fd)
 
 
-def signed(folder: str) -> bool:
-    """Whether somebody works there, or died there: who ends properly takes the name out of the file."""
+def there(folder: Path) -> Path:
+    """The file that is locked, made if it is not there: a sandbox lets through only what is."""
+    path = folder / NAME
     try:
-        return os.stat(f"{folder}/{NAME}").st_size > 0
-    except OSError:
-        return False
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o644))
+    except OSError as error:
+        raise durable.trouble(path, error, "locked") from error
+    return path
 
 
 def _take(path: Path) -> int | None:

@@ -4,7 +4,10 @@ import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import NamedTuple
+
+from agentd.state import durable
 
 LARGEST = 1024 * 1024
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -18,6 +21,21 @@ class Page(NamedTuple):
     text: str = ""
     problem: str = ""
     line: int = 1
+
+    @property
+    def raw(self) -> str:
+        """The text as it is, whatever its bytes."""
+        return self.data.decode(errors="surrogateescape")
+
+
+def raw(path: Path) -> str | None:
+    """A file as it is, whatever its bytes; None if there is none."""
+    try:
+        return path.read_bytes().decode(errors="surrogateescape")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise durable.trouble(path, error, "read") from error
 
 
 def page(home: str, name: str) -> Page | None:

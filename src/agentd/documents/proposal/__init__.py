@@ -32,6 +32,13 @@ def affected_specs(text: str) -> tuple[str, ...]:
     return tuple(spec.id for spec in look(text).impact.specs)
 
 
+def removed_specs(text: str) -> tuple[str, ...]:
+    """Those of the affected specs that the change takes out of the library; most texts need no reading to say none."""
+    if "removed" not in text.lower():
+        return ()
+    return tuple(spec.id for spec in look(text).impact.specs if spec.removed)
+
+
 def body(text: str) -> str:
     """What an approval binds: everything but the reviews, the keys that change on the way, and white space."""
     return bound(look(text))

@@ -9,7 +9,7 @@ from agentd.documents.proposal.page import SECTIONS, Page, take_apart
 from agentd.documents.proposal.reading import RULES, bound, look, read
 from agentd.documents.proposal.writing import head, head_impact, head_spec, head_summary, refuse, sections
 from agentd.errors import Corrupt
-from agentd.model.change import Proposal, Review
+from agentd.model.change import AffectedSpec, Proposal, Review
 
 
 def append_review(text: str, review: Review) -> str:
@@ -74,7 +74,7 @@ def _up_to_date(text: str) -> str:
     if any(finding.rule == "different_affected_specs" for finding in reading.findings):
         listed = data["affected_specs"] if isinstance(data["affected_specs"], list) else []
         known = {each["id"]: each for each in listed if isinstance(each, dict) and isinstance(each.get("id"), str)}
-        new["affected_specs"] = [known.get(spec.id) or head_spec(spec) for spec in reading.impact.specs]
+        new["affected_specs"] = [_head_entry(known.get(spec.id), spec) for spec in reading.impact.specs]
     if "checksum" in data:
         new["checksum"] = frontmatter.checksum(bound(reading))
     if all(data[key] == value for key, value in new.items()):
@@ -83,6 +83,13 @@ def _up_to_date(text: str) -> str:
         return frontmatter.update(text, new)
     except Corrupt:  # a value that has an anchor is left to the person
         return text
+
+
+def _head_entry(old: dict[str, Any] | None, spec: AffectedSpec) -> dict[str, Any]:
+    """What the head has on a spec, as it is but where it says otherwise whether the spec is removed."""
+    if old and (old.get("removed") is True) == spec.removed:
+        return old
+    return {key: value for key, value in (old or {}).items() if key != "removed"} | head_spec(spec)
 
 
 def _sound(text: str, head: bool = False) -> Page:

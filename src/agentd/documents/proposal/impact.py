@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from agentd.documents import bullets, quoting
 from agentd.documents.bullets import Item
 from agentd.documents.outline import Outline
-from agentd.documents.proposal.names import is_spec, names, span
+from agentd.documents.proposal.names import is_spec, names, noted, span
 from agentd.model.change import SCOPES, AffectedSpec, Impact, Scope
 
 OWN = quoting.structure(r"\#{1,2}(?=[ \t]|$)|</?(?:proposal|review)\b")
@@ -24,6 +24,7 @@ _SPELLINGS = {**{name: name for name in _LABELS}, **{name.removesuffix("s"): nam
 _NOTHING = ("", "-", "none", "n/a", "no", "nothing")
 _NUMBER = re.compile(r"(\d{1,9})(?:\s*\(.*\)|\s+files?)?")
 _DRESS = " \t*_`.。"
+_REMOVED = re.compile(r"[ \t*_]*[(（][ \t*_]*removed[ \t*_]*[)）]", re.IGNORECASE)
 
 Report = Callable[[str, str, int | str, str], None]
 """Takes rule, message, line (or the key at the head that is meant) and fix."""
@@ -49,7 +50,7 @@ class Read:
 
 def write(impact: Impact) -> str:
     """The bullets of the section."""
-    specs = ", ".join(f"`{spec.id}`" for spec in impact.affected_specs)
+    specs = ", ".join(f"`{spec.id}` (removed)" if spec.removed else f"`{spec.id}`" for spec in impact.affected_specs)
     values = [impact.scope, str(impact.affected_files), str(impact.new_files), specs or "none"]
     code = ", ".join(map(span, impact.affected_code))
     lines = [
@@ -139,28 +140,45 @@ def _specs(item: Item | None, old: Any, report: Report) -> tuple[AffectedSpec, .
     kept = _head_specs(old, report)
     if item is None:
         return tuple(kept.values())
-    said = [name.strip(_DRESS).removeprefix("specs/").removesuffix(".md") for name in names(item.lines)]
-    for name in said:
-        if not is_spec(name):
+    gone: dict[str, bool] = {}
+    for name, removed in (_meant(*each) for each in noted(item.lines)):
+        if is_spec(name):
+            gone[name] = removed and gone.get(name, True)  # one that is named without the mark as well stays
+        else:
             what = f"'{name}' is no name of a spec"
             report("invalid_value", what, item.line, "Names are lower-case letters, digits and hyphens; or write none.")
-    ids = tuple(dict.fromkeys(name for name in said if is_spec(name)))
-    if old is not None and ids != tuple(kept):
-        what = (
-            f"the line says {', '.join(ids) or 'none'}, the front matter {', '.join(kept) or 'none'}; the line counts"
-        )
+    known = (kept.get(name) or AffectedSpec(name, (), removed) for name, removed in gone.items())
+    specs = tuple(spec if spec.removed == gone[spec.id] else replace(spec, removed=gone[spec.id]) for spec in known)
+    if old is not None and specs != tuple(kept.values()):
+        what = f"the line says {_told(specs)}, the front matter {_told(kept.values())}; the line counts"
         report("different_affected_specs", what, item.line, "agentd validate --fix")
-    return tuple(kept.get(name, AffectedSpec(name)) for name in ids)
+    return specs
+
+
+def _meant(name: str, after: str) -> tuple[str, bool]:
+    """The spec that is named, and whether it is marked `(removed)`: any other remark marks nothing."""
+    name = name.strip(_DRESS)
+    mark = _REMOVED.search(name) if name.endswith((")", "）")) else None
+    bare = name[: mark.start()] if mark and mark.end() == len(name) else name
+    removed = bare is not name or (after != "" and _REMOVED.match(after) is not None)
+    return bare.strip(_DRESS + "\"'").removeprefix("specs/").removesuffix(".md"), removed
+
+
+def _told(specs: Iterable[AffectedSpec]) -> str:
+    return ", ".join(f"{spec.id} (removed)" if spec.removed else spec.id for spec in specs) or "none"
 
 
 def _head_specs(old: Any, report: Report) -> dict[str, AffectedSpec]:
     kept: dict[str, AffectedSpec] = {}
     for each in old if isinstance(old, list) else [] if old is None else [old]:
         entry = each if isinstance(each, dict) else {"id": each}
-        name, depends = entry.get("id"), entry.get("depends")
+        name, depends, removed = entry.get("id"), entry.get("depends"), entry.get("removed")
         depends = [] if depends is None else depends if isinstance(depends, list) else [depends]
+        if not isinstance(removed, bool | None):
+            what = f"affected_specs has 'removed: {removed}', which is neither true nor false"
+            report("invalid_frontmatter", what, "affected_specs", "Write `removed: true`, or take it out.")
         if all(isinstance(word, str) and is_spec(word) for word in (name, *depends)):
-            kept[cast(str, name)] = AffectedSpec(cast(str, name), tuple(depends))
+            kept[cast(str, name)] = AffectedSpec(cast(str, name), tuple(depends), removed is True)
         else:
             what = f"affected_specs has an entry that names no spec: {each}"
             report(

@@ -17,16 +17,21 @@ def is_spec(name: str) -> bool:
 
 def names(lines: Sequence[str]) -> tuple[str, ...]:
     """The names on a label's line, in backticks, as an array or plain, or in the bullets below it."""
+    return tuple(name for name, _ in noted(lines))
+
+
+def noted(lines: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """The names, each with what is said right after it; of a plain one that is a part of the name."""
     first = [line.strip() for line in lines if line.strip()]
     if len(first) == 1 and _USUAL.fullmatch(first[0]):
-        found = first[0][1:-1].split("`, `")
+        found = [(name, "") for name in first[0][1:-1].split("`, `")]
     else:
         below = [item for item in first if re.match(r"[-*+][ \t]", item)]
         head = " ".join(first[: first.index(below[0])] if below else first)
         found = _pieces(head[1:-1] if head.startswith("[") and head.endswith("]") else head)
         for item in below:
-            found += _pieces(item[1:].strip()) if "`" in item else [item[1:].strip()]
-    return tuple(name for name in found if name.strip().casefold() not in _NOTHING)
+            found += _pieces(item[1:].strip()) if "`" in item else [(item[1:].strip(), "")]
+    return tuple(each for each in found if each[0].strip().casefold() not in _NOTHING)
 
 
 def span(text: str) -> str:
@@ -36,20 +41,22 @@ def span(text: str) -> str:
     return f"{ticks}{pad}{text}{pad}{ticks}"
 
 
-def _pieces(text: str) -> list[str]:
-    """Names between commas; of a piece with code spans only what stands in them."""
+def _pieces(text: str) -> list[tuple[str, str]]:
+    """Names between commas; of a piece with code spans only what stands in them, and what follows each."""
     if "`" not in text:
-        return [part.strip().strip("\"'") for part in _SEPARATOR.split(text)]
-    found: list[str] = []
-    spans: list[str] = []
+        return [(part.strip().strip("\"'"), "") for part in _SEPARATOR.split(text)]
+    found: list[tuple[str, str]] = []
+    spans: list[tuple[str, str]] = []
     plain = ""
     for token in _TOKEN.finditer(text + ","):
         if token[2]:
             inner = token[2]
-            spans.append(inner[1:-1] if inner[0] == inner[-1] == " " and inner.strip(" ") else inner)
+            spans.append((inner[1:-1] if inner[0] == inner[-1] == " " and inner.strip(" ") else inner, ""))
         elif not token[3]:
             plain += token[0]
+            if spans:
+                spans[-1] = (spans[-1][0], spans[-1][1] + token[0])
         else:
-            found += spans or [plain.strip().strip("\"'")]
+            found += spans or [(plain.strip().strip("\"'"), "")]
             spans, plain = [], ""
     return found

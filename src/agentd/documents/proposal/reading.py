@@ -62,7 +62,7 @@ def bound(reading: Reading) -> str:
     """What an approval binds: everything but the reviews, the keys that change on the way, and white space."""
     page, seen = reading.page, reading.impact
     head = {key: value for key, value in page.front.data.items() if key not in _VOLATILE}
-    specs = [[spec.id, *spec.depends] for spec in seen.specs]
+    specs = [[spec.id, *spec.depends, *(["(removed)"] if spec.removed else [])] for spec in seen.specs]
     head |= {"impact": [seen.scope, seen.affected_files, seen.new_files], "affected_specs": specs}
     lines, fenced = list(page.view.lines), page.view.fenced
     for name, heading in page.headings.items():

@@ -76,4 +76,6 @@ def head_impact(value: Impact) -> dict[str, Any]:
 
 
 def head_spec(spec: AffectedSpec) -> dict[str, Any]:
-    return {"id": spec.id, "path": f"specs/{spec.id}.md", "depends": list(spec.depends)}
+    """A spec that is removed has no page in the change: its path is that of the one in the library."""
+    path = f"agentd/specs/{spec.id}.md" if spec.removed else f"specs/{spec.id}.md"
+    return {"id": spec.id, "path": path, "depends": list(spec.depends), **({"removed": True} if spec.removed else {})}

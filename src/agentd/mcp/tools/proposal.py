@@ -15,6 +15,10 @@ class Affected(Part):
 
     id: SpecId
     depends: Annotated[tuple[SpecId, ...], Field(max_length=100)] = ()
+    removed: Annotated[
+        bool,
+        Field(description="true if the change deletes this spec from agentd/specs/; create_spec is not called for it"),
+    ] = False
 
 
 class Reach(Part):
@@ -38,7 +42,7 @@ def create_proposal(
 ) -> writing.Written:
     """Write proposal.md. One that is there is replaced, but for the reviews in it: they stay as they are."""
     specs = (
-        AffectedSpec(one) if isinstance(one, str) else AffectedSpec(one.id, one.depends)
+        AffectedSpec(one) if isinstance(one, str) else AffectedSpec(one.id, one.depends, one.removed)
         for one in impact.affected_specs
     )
     reach = Impact(

@@ -1,9 +1,9 @@
-"""The demonstration: a small real repository and a change taken through it by scripted agents, from idea to archive."""
+"""The demonstration: a small real repository, and changes taken through it by scripted agents from idea to archive."""
 
 import shlex
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,22 +11,18 @@ from typing import Any
 import yaml
 
 from agentd import process
-from agentd.app import asking, changing
-from agentd.app.project import open_project
+from agentd.app import changing
+from agentd.app.archiving.archive import archive
+from agentd.app.archiving.history import History
+from agentd.app.demo.disputing import Dispute, dispute
+from agentd.app.demo.terminal import Terminal
 from agentd.app.report import Report
 from agentd.errors import AgentdError, GateClosed, UsageError
 from agentd.git.repository import begin_repository
-from agentd.model.decision import Answer, Decision
 from agentd.state import durable
 
 CHANGE = "add-top-words"
 IDEA = "Give the n most frequent words of a text"
-# What the person of the demonstration answers, by the step that asks.
-ANSWERS = {
-    "clarification": ["By the alphabet", "Yes, as a parameter", "Yes, as a function"],
-    "git_setup": ["branch"],
-    "steer": ["fix"],
-}
 
 
 @dataclass(frozen=True)
@@ -38,6 +34,13 @@ class Shown:
     tests_green: bool
     tests: str
     reports: tuple[Report, ...]
+    dispute: Dispute
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """What was promised and is not so."""
+        kept = {"the_change_is_archived": self.phase == "archived", "its_tests_are_green": self.tests_green}
+        return tuple(name for name, so in {**kept, **self.dispute.kept}.items() if not so)
 
     def to_data(self) -> dict[str, Any]:
         return {
@@ -46,51 +49,37 @@ class Shown:
             "tests_green": self.tests_green,
             "tests": self.tests,
             "steps": [{"phase": report.phase, "next": report.next} for report in self.reports],
+            "dispute": self.dispute.to_data(),
+            "failed": list(self.failed),
         }
 
 
-def demonstrate(keep: Path | None, say: Callable[[str], None]) -> Shown:
-    """Make the repository, run plan, impl and archive in it, and run its tests once more from outside."""
-    folder = make_repository(keep)
-    say(f"A small git repository: {folder}\n")
-    reports = [_command(folder, say, "plan", CHANGE, IDEA)]
-    _show_binding(folder, say)
-    reports += [_command(folder, say, *words) for words in (("impl", CHANGE), ("archive", CHANGE))]
-    done = process.run(tests(), cwd=folder, timeout=60)
+def demonstrate(keep: Path | None, say: Callable[[str], None], lines_of: Callable[[History], Iterable[str]]) -> Shown:
+    """Make the repository, take one change through it and then two that disagree, and run its tests from outside."""
+    terminal = Terminal(make_repository(keep), say)
+    say(f"A small git repository: {terminal.folder}\n")
+    words = f"plan {CHANGE} {shlex.quote(IDEA)}"
+    planned = terminal.run(words, lambda project: changing.plan(project, CHANGE, IDEA))
+    _show_binding(terminal)
+    built = terminal.run(f"impl {CHANGE}", lambda project: changing.impl(project, CHANGE))
+    archived = terminal.run(f"archive {CHANGE}", lambda project: archive(project, CHANGE))
+    disputed = dispute(terminal, lines_of)
+    done = process.run(tests(), cwd=terminal.folder, timeout=60)
     summary = done.errors[-1] if done.errors else ""
-    return Shown(folder, reports[-1].phase, done.ended == "exit" and done.code == 0, summary, tuple(reports))
+    green = done.ended == "exit" and done.code == 0
+    return Shown(terminal.folder, archived.phase, green, summary, (planned, built, archived), disputed)
 
 
-def _command(folder: Path, say: Callable[[str], None], *words: str) -> Report:
-    """One command, with somebody there who answers every question as ANSWERS has it."""
-    say(f"$ agentd {shlex.join(words)}")
-    told = asking.from_data(ANSWERS, "you")
-
-    def ask(decision: Decision) -> Answer | None:
-        answer = told(decision)
-        header = f"[{decision.header}] " if decision.header else ""
-        say(f"  ? {header}{decision.question} → {answer.value if answer else ''}")
-        return answer
-
-    command: Callable[..., Report] = getattr(changing, words[0])
-    project = open_project(folder, ask=ask, say=lambda text: say(f"  {text}"), attended=True)
-    report = command(project, *words[1:])
-    say(f"  → phase {report.phase}" + (f", {report.cost}" if report.cost else "") + "\n")
-    if report.exit_code:
-        raise AgentdError(f"The demonstration stopped in phase {report.phase}: {report.note}", report.next)
-    return report
-
-
-def _show_binding(folder: Path, say: Callable[[str], None]) -> None:
+def _show_binding(terminal: Terminal) -> None:
     """An approval is worth what was approved: a spec that changed since then keeps the gate closed."""
-    spec = folder / "agentd" / "changes" / CHANGE / "specs" / "report.md"
+    spec = terminal.folder / "agentd" / "changes" / CHANGE / "specs" / "report.md"
     approved = spec.read_bytes()
-    say(f"$ echo 'One more wish.' >> {spec.relative_to(folder)}   # after the approval")
+    terminal.type(f"echo 'One more wish.' >> {spec.relative_to(terminal.folder)}   # after the approval")
     spec.write_bytes(approved + b"\nOne more wish.\n")
     try:
-        _command(folder, say, "impl", CHANGE)
+        terminal.run(f"impl {CHANGE}", lambda project: changing.impl(project, CHANGE))
     except GateClosed as error:
-        say(f"  Error: {error.message}\n")
+        terminal.tell(f"Error: {error.message}\n")
     else:
         raise AgentdError("A plan that changed after its approval was implemented.")
     finally:

@@ -1,0 +1,17 @@
+"""`agentd undo`: take an archived change out of the library again."""
+
+import click
+
+from agentd.app.archiving import archive
+from agentd.cli.face import json_option, project_for, show
+
+
+@click.command()
+@click.argument("change")
+@json_option
+def command(change: str, as_json: bool) -> int:
+    """Put the specs and the folder of CHANGE back as they were before it was archived, byte for byte.
+
+    Only its diary keeps what happened. An archive that something later depends on is not undone: what that is, is told.
+    """
+    return show(archive.undo(project_for(as_json), change), as_json)
