@@ -99,6 +99,11 @@ def title(node: Node) -> str:
     return found[2].strip() if found else ""
 
 
+def has_words(node: Node) -> bool:
+    """Whether a requirement says anything; under an id alone scenarios are gathered."""
+    return bool(title(node) or body(node))
+
+
 def is_another(node: Node, base: Node) -> bool:
     """Whether a requirement has nothing but its id in common with what it was."""
     return node.kind == "requirement" and title(node) != title(base) and body(node) != body(base)

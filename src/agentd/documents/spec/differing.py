@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from agentd.documents.spec.aligning import body, paired, title
+from agentd.documents.spec.aligning import body, has_words, paired, title
 from agentd.documents.spec.tree import Node, plain, requirements, says, tree
 from agentd.model.merge import Delta
 
@@ -20,8 +20,7 @@ def delta(before: str | None, after: str | None) -> Delta:
     pairs = {others[one]: names[old] for one, old in found.items()}
     added = tuple(name for name in now if name not in pairs)
     removed = tuple(name for name in was if name not in pairs.values())
-    changed = tuple(name for name, known in pairs.items() if _changed(was[known], now[name]))
-    changed = tuple(name for name in now if name in changed)
+    changed = tuple(name for name in now if name in pairs and _changed(was[pairs[name]], now[name]))
     renamed = tuple((pairs[name], name) for name in now if pairs.get(name, name) != name)
     both = was.keys() & now.keys()
     other = _rest(old, both) != _rest(new, both) or not (added or changed or removed or renamed)
@@ -30,7 +29,7 @@ def delta(before: str | None, after: str | None) -> Delta:
 
 def _with_words(found: Mapping[str, list[Node]]) -> dict[str, list[Node]]:
     """The requirements; an id that only scenarios are gathered under is none."""
-    return {name: nodes for name, nodes in found.items() if any(title(node) or body(node) for node in nodes)}
+    return {name: nodes for name, nodes in found.items() if any(map(has_words, nodes))}
 
 
 def _changed(old: list[Node], new: list[Node]) -> bool:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from agentd.documents.spec.aligning import body, is_id, title
+from agentd.documents.spec.aligning import body, has_words, is_id, title
 from agentd.documents.spec.tree import Node, plain, requirements, says, tree, walk, whole
 from agentd.model.merge import Conflict
 
@@ -39,8 +39,8 @@ def doubled(root: Node, ours: Node, theirs: Node) -> Iterator[Conflict]:
 
 
 def _with_words(nodes: list[Node]) -> int:
-    """How often a requirement is there; under its id alone scenarios are gathered."""
-    return sum(bool(title(node) or body(node)) for node in nodes)
+    """How often a requirement is there."""
+    return sum(map(has_words, nodes))
 
 
 def _lost(base: Node, root: Node, ours: Node, theirs: Node) -> Iterator[Conflict]:
@@ -105,10 +105,10 @@ def _cases(root: Node) -> dict[tuple[str, ...], str]:
 
 
 def _by_words(root: Node) -> dict[tuple[str, str], Node]:
-    """The requirements by what they say, whatever their ids; under an id alone scenarios are gathered."""
+    """The requirements by what they say, whatever their ids."""
     best: dict[str, Node] = {}
     for _, node in walk(root):
         known = best.get(node.name)
         if node.kind == "requirement" and (known is None or (body(node) and not body(known))):
             best[node.name] = node
-    return {(title(node), body(node)): node for node in best.values() if title(node) or body(node)}
+    return {(title(node), body(node)): node for node in best.values() if has_words(node)}
