@@ -42,7 +42,7 @@ conformance: $(READY) ## which of the numbered requirements no test proves
 crash: $(READY) compiled ## kill the program at every durable write and step boundary, then go on
 	@$(PYTHON) -m pytest -q -n auto --dist worksteal $(KILLED) --crash=all
 
-bench: $(READY) ## measure; each benchmark fails beyond its own limit
+bench: $(READY) compiled ## measure; each benchmark fails beyond its own limit
 	@for file in benchmarks/[!_]*.py; do echo "$$file"; $(PYTHON) "$$file" || exit; done
 
 docs: $(READY) ## write the generated parts of the docs

@@ -20,7 +20,7 @@ from benchmarks.validate import NOW, a_spec, state, write
 from benchmarks.validate import make_tree as make_library
 
 SPECS = 1000
-ROUNDS = 7
+ROUNDS = 15
 LIMIT = 0.5
 THEIRS = "openspec archive"
 

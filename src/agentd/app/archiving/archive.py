@@ -39,9 +39,9 @@ def bring(project: Project, place: Place, prefer: Prefer = "") -> Report:
         raise applying.in_the_way(target)
     left = records.read(place.folder)
     if left is not None and left.change == place.name:  # an archive was cut off, and nothing else tells of it any more
+        applying.sweep(project.root, place.name)
         _roll_back(project, left)
         place = project.find(place.name, "change")
-    applying.sweep(project.root, place.name)
     approved.warn(project, place)
     try:
         told = go_on(project, place, "archive", first=lambda work: preparing.prepare(work, prefer))
