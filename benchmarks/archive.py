@@ -11,10 +11,11 @@ from pathlib import Path
 if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from agentd.app.implementing import OURS
-from agentd.documents import proposal, spec, tasks
+from agentd.families.change.documents import proposal, tasks
 from agentd.git import trees
+from agentd.library import spec
 from agentd.model.change import AffectedSpec, Impact, Proposal, Requirement, Scenario, Spec, Task, Tasks
+from agentd.proof.record import OURS
 from benchmarks import _openspec
 from benchmarks.validate import NOW, a_spec, state, write
 from benchmarks.validate import make_tree as make_library

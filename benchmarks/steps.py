@@ -12,11 +12,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from agentd.app.config import Config, read_config
-from agentd.app.project import Project
-from agentd.app.work import Work
 from agentd.engine.advance import start
 from agentd.model.workflow import Edge, Step, Workflow
+from agentd.runs.config import Config, read_config
+from agentd.runs.project import Project
+from agentd.runs.work import Work
 from agentd.state.codecs import OWN
 from agentd.state.store import Store, new_state
 

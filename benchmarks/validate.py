@@ -8,7 +8,8 @@ from pathlib import Path
 if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from agentd.documents import proposal, spec, tasks
+from agentd.families.change.documents import proposal, tasks
+from agentd.library import spec
 from agentd.model.change import AffectedSpec, Impact, Proposal, Requirement, Scenario, Spec, Task, Tasks
 from benchmarks import _openspec
 

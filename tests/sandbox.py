@@ -15,9 +15,9 @@ from typing import Any
 
 import yaml
 
-from agentd import yamltext
-from agentd.app.demo import CHANGE as CHANGE
-from agentd.app.demo import make_repository
+from agentd.families.change.demo import CHANGE as CHANGE
+from agentd.families.change.demo import make_repository
+from agentd.text import lossless_yaml
 
 AGENTD = (sys.executable, "-m", "agentd")
 # Detailed enough to need no clarification.
@@ -101,7 +101,7 @@ class Sandbox:
         return self.folder(change) / "STATE.yaml"
 
     def state(self, change: str = CHANGE) -> dict[str, Any]:
-        return yamltext.parse_bytes(self.state_file(change).read_bytes(), "STATE.yaml").data
+        return lossless_yaml.parse_bytes(self.state_file(change).read_bytes(), "STATE.yaml").data
 
     def edit_state(self, old: str, new: str, change: str = CHANGE) -> None:
         """A person's hand edit; what is to be replaced must be there."""

@@ -13,13 +13,13 @@ from typing import Any
 __version__ = "0.1.0"
 
 _NAMES = {
-    "load": ("agentd.app.project", "open_project"),
-    "start": ("agentd.app.driving", "start"),
-    "resume": ("agentd.app.commands", "resume"),
-    "answer": ("agentd.app.commands", "answer"),
-    "status": ("agentd.app.looking", "status"),
-    "Project": ("agentd.app.project", "Project"),
-    "Report": ("agentd.app.report", "Report"),
+    "load": ("agentd.runs.project", "open_project"),
+    "start": ("agentd.runs.lifecycle", "start"),
+    "resume": ("agentd.runs.commands", "resume"),
+    "answer": ("agentd.runs.commands", "answer"),
+    "status": ("agentd.runs.overview", "status"),
+    "Project": ("agentd.runs.project", "Project"),
+    "Report": ("agentd.runs.report", "Report"),
     "Workflow": ("agentd.model.workflow", "Workflow"),
     "Run": ("agentd.model.run", "Run"),
     "AgentdError": ("agentd.errors", "AgentdError"),

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agentd.app import base
 from agentd.errors import Corrupt
+from agentd.library import snapshot
 from tests.plan.plans import plan_of
 from tests.sandbox import CHANGE, IDEA, NEVER, Sandbox, make_sandbox
 
@@ -40,7 +40,7 @@ def test_the_whole_library_is_kept_when_a_change_begins(sandbox: Sandbox) -> Non
     assert isinstance(data["specs"], dict)
     assert set(data["specs"]) == {"top-words.md", "other.md", "deep/one.md"}
     assert data["specs"]["top-words.md"] == {"sha256": sha256(text.encode()).hexdigest(), "text": text}
-    known = base.read(sandbox.folder())
+    known = snapshot.read(sandbox.folder())
     assert known is not None
     assert (known.text("other.md") or "").encode(errors="surrogateescape") == b"# Other \xff\n"
     assert known.knows("new.md")
@@ -49,8 +49,8 @@ def test_the_whole_library_is_kept_when_a_change_begins(sandbox: Sandbox) -> Non
 
 def test_what_the_change_does_not_touch_goes_when_it_is_planned(sandbox: Sandbox) -> None:
     assert sandbox.plan().code == 0
-    known = base.read(sandbox.folder())
-    assert known == base.Base({"top-words.md": "# Top wörds\r\n"})
+    known = snapshot.read(sandbox.folder())
+    assert known == snapshot.Base({"top-words.md": "# Top wörds\r\n"})
     assert not known.knows("other.md")
     before = (sandbox.folder() / "base.json").stat().st_mtime_ns
     sandbox.run("impl", CHANGE)
@@ -60,7 +60,7 @@ def test_what_the_change_does_not_touch_goes_when_it_is_planned(sandbox: Sandbox
 def test_the_base_of_a_spec_that_the_change_removes_is_kept(sandbox: Sandbox) -> None:
     sandbox.script(**plan_of("top-words", affected="- Affected specs: `top-words`, `other` (removed)"))
     assert sandbox.plan().code == 0
-    known = base.read(sandbox.folder())
+    known = snapshot.read(sandbox.folder())
     assert known is not None
     assert set(known.specs) == {"top-words.md", "other.md"}
     assert (known.text("other.md") or "").encode(errors="surrogateescape") == b"# Other \xff\n"
@@ -73,12 +73,12 @@ def test_a_proposal_that_is_no_text_keeps_no_base_from_being_pruned(tmp_path: Pa
         (tmp_path / "agentd" / "specs" / f"{name}.md").write_text(name)
     line = "- Affected specs: `old` (removed)\n"
     for text, kept in ((b"\xff removed\n" + line.encode(), {"old.md"}), (b"", set()), (None, set())):
-        base.begin(tmp_path, tmp_path)
+        snapshot.begin(tmp_path, tmp_path)
         (tmp_path / "proposal.md").write_bytes(text or b"")
         if text is None:
             (tmp_path / "proposal.md").unlink()
-        base.prune(tmp_path)
-        known = base.read(tmp_path)
+        snapshot.prune(tmp_path)
+        known = snapshot.read(tmp_path)
         assert known is not None
         assert set(known.specs) == kept
 
@@ -86,7 +86,7 @@ def test_a_proposal_that_is_no_text_keeps_no_base_from_being_pruned(tmp_path: Pa
 def test_a_spec_that_was_not_there_is_known_not_to_have_been(sandbox: Sandbox) -> None:
     (sandbox.root / "agentd" / "specs" / "top-words.md").unlink()
     assert sandbox.plan().code == 0
-    assert base.read(sandbox.folder()) == base.Base({"top-words.md": None})
+    assert snapshot.read(sandbox.folder()) == snapshot.Base({"top-words.md": None})
 
 
 def test_the_base_is_the_library_of_the_beginning_whatever_comes_later(sandbox: Sandbox) -> None:
@@ -95,7 +95,7 @@ def test_the_base_is_the_library_of_the_beginning_whatever_comes_later(sandbox: 
     (sandbox.root / "agentd" / "specs" / "top-words.md").write_text("# Another\n")
     (sandbox.root / "agentd" / "specs" / "new.md").write_text("# New\n")
     sandbox.run("plan", CHANGE)
-    known = base.read(sandbox.folder())
+    known = snapshot.read(sandbox.folder())
     assert known is not None
     assert (known.text("top-words.md"), known.text("new.md")) == ("# Top wörds\r\n", None)
 
@@ -107,7 +107,7 @@ def test_a_change_that_is_planned_again_knows_the_other_specs_again(sandbox: San
     sandbox.script(challenge=NEVER)
     sandbox.run("plan", CHANGE)
     assert sandbox.state()["phase"] == "rejected"
-    known = base.read(sandbox.folder())
+    known = snapshot.read(sandbox.folder())
     assert known is not None
     assert known.complete
     assert known.text("top-words.md") == "# Top wörds\r\n"
@@ -121,7 +121,7 @@ def test_a_kill_leaves_the_old_base_or_the_new_one_and_the_same_command_goes_on(
     if path.exists():
         json.loads(path.read_bytes())
     assert sandbox.plan().code == 0
-    assert base.read(sandbox.folder()) == base.Base({"top-words.md": "# Top wörds\r\n"})
+    assert snapshot.read(sandbox.folder()) == snapshot.Base({"top-words.md": "# Top wörds\r\n"})
     assert not list(sandbox.folder().glob(".*.tmp"))
 
 
@@ -135,10 +135,10 @@ def test_a_base_that_was_tampered_with_is_an_error_that_leaves_it(tmp_path: Path
     ):
         (tmp_path / "base.json").write_text(text)
         with pytest.raises(Corrupt, match=r"base\.json"):
-            base.read(tmp_path)
+            snapshot.read(tmp_path)
         assert (tmp_path / "base.json").read_text() == text
     (tmp_path / "base.json").unlink()
-    assert base.read(tmp_path) is None
-    base.prune(tmp_path)
-    base.widen(tmp_path, tmp_path)
+    assert snapshot.read(tmp_path) is None
+    snapshot.prune(tmp_path)
+    snapshot.widen(tmp_path, tmp_path)
     assert not (tmp_path / "base.json").exists()

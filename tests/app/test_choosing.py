@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from agentd.app import choosing
-from agentd.app.choosing import line_up, notices, same_mind
-from agentd.app.project import Project, open_project
+from agentd.calling import roster
+from agentd.calling.roster import line_up, notices, same_mind
 from agentd.errors import BadConfig, NotFound
+from agentd.runs.project import Project, open_project
 from agentd.workflows.load import read_built_in
 
 
@@ -95,7 +95,7 @@ def test_an_agent_nobody_knows_is_no_reason_to_take_another_one(machine: Path) -
 def test_an_agent_of_ones_own_is_driven_as_its_section_says(machine: Path) -> None:
     config = '[roles]\nplanner = "mine"\n[mine]\nadapter = "command"\ncommand = "./tools/mine --fast"\n'
     here = project(machine, config)
-    assert choosing.missing(here, "mine") == "./tools/mine is not installed"
+    assert roster.missing(here, "mine") == "./tools/mine is not installed"
     install(machine, "claude")
     assert names(here, "planner") == ["claude"]
     tools = here.root / "tools"
@@ -103,23 +103,23 @@ def test_an_agent_of_ones_own_is_driven_as_its_section_says(machine: Path) -> No
     install(tools, "mine")
     (player,) = line_up(here, "planner")
     assert (player.agent, player.adapter.name, player.why) == ("mine", "command", "")
-    assert choosing.program(here, "mine") == [str(tools / "mine"), "--fast"]
+    assert roster.program(here, "mine") == [str(tools / "mine"), "--fast"]
 
 
 @pytest.mark.parametrize("text", ["", " "])
 def test_a_command_without_a_program_is_missing(machine: Path, text: str) -> None:
     here = project(machine, f'[command]\ncommand = "{text}"\n')
-    assert choosing.missing(here, "command") == "[command] command is not set"
-    assert choosing.remedy(here, "command").endswith('# [command] command = "…"')
+    assert roster.missing(here, "command") == "[command] command is not set"
+    assert roster.remedy(here, "command").endswith('# [command] command = "…"')
 
 
 def test_a_command_of_several_words_is_started_by_its_first_one(machine: Path) -> None:
     here = project(machine, "[claude]\ncommand = \"env FOO='a b' claude\"\n")
-    assert choosing.missing(here, "claude") == "env is not installed"
-    assert choosing.remedy(here, "claude").endswith('# [claude] command = "…"')
+    assert roster.missing(here, "claude") == "env is not installed"
+    assert roster.remedy(here, "claude").endswith('# [claude] command = "…"')
     install(machine, "env")
-    assert choosing.missing(here, "claude") == choosing.remedy(here, "claude") == ""
-    assert choosing.program(here, "claude") == ["env", "FOO=a b", "claude"]
+    assert roster.missing(here, "claude") == roster.remedy(here, "claude") == ""
+    assert roster.program(here, "claude") == ["env", "FOO=a b", "claude"]
 
 
 def test_a_command_that_cannot_be_read_names_itself(machine: Path) -> None:
@@ -130,8 +130,8 @@ def test_a_command_that_cannot_be_read_names_itself(machine: Path) -> None:
 
 def test_a_built_in_agent_without_a_model_is_told_the_lines_to_add(machine: Path) -> None:
     here = project(machine)
-    assert choosing.missing(here, "builtin") == "[[builtin.models]] names no model"
-    section, _, line = choosing.remedy(here, "builtin").partition("# ")[2].partition(" ")
+    assert roster.missing(here, "builtin") == "[[builtin.models]] names no model"
+    section, _, line = roster.remedy(here, "builtin").partition("# ")[2].partition(" ")
     mended = project(machine, f"{section}\n{line}\n")
-    assert choosing.missing(mended, "builtin") == ""
+    assert roster.missing(mended, "builtin") == ""
     assert mended.config.warnings == ()

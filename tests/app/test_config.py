@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from agentd.app.config import Config, read_config
 from agentd.errors import BadConfig
 from agentd.model.models import AgentModel
+from agentd.runs.config import Config, read_config
 
 MINE = '[[gemini.models]]\nid = "mine"\nmodel = "gemini-x"\ncomplexity = "high"\n'
 

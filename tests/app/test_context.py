@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from agentd.app import context
-from agentd.documents import challenge, clarifications, proposal
 from agentd.errors import DiskTrouble
+from agentd.families.change import context_files
+from agentd.families.change.documents import clarifications, proposal
 from agentd.model.change import Clarifications, Question, Review
+from agentd.review import challenge_page
 from tests.app.tree import Tree, spoil
 
 PROJECT = "# Tally\n\n## Overview\nIt counts.\n\n## Tech Stack\nRust.\n\n## Key Patterns\nPure.\n\n### Ports\nTwo.\n"
@@ -24,12 +25,12 @@ def tree(tmp_path: Path) -> Tree:
 
 
 def planner(tree: Tree, folder: Path) -> str:
-    context.prepare(tree.project, folder, folder.name, "planner", tree.root)
+    context_files.prepare(tree.project, folder, folder.name, "planner", tree.root)
     return (folder / "GEMINI.md").read_text(encoding="utf-8")
 
 
 def challenger(tree: Tree, folder: Path) -> str:
-    context.prepare(tree.project, folder, folder.name, "challenger", tree.root)
+    context_files.prepare(tree.project, folder, folder.name, "challenger", tree.root)
     return (folder / "AGENTS.md").read_text(encoding="utf-8")
 
 
@@ -104,7 +105,7 @@ def test_each_role_is_told_its_file_from_the_root(tree: Tree) -> None:
         ("planner", "GEMINI.md", "GEMINI_CONTEXT_FILE"),
         ("challenger", "AGENTS.md", "AGENTS_CONTEXT_FILE"),
     ):
-        path, env = context.prepare(tree.project, folder, "add-oauth", role, tree.root)
+        path, env = context_files.prepare(tree.project, folder, "add-oauth", role, tree.root)
         assert path == f"agentd/changes/add-oauth/{name}"
         assert env == {variable: path}
         assert (tree.root / path).is_file()
@@ -114,7 +115,7 @@ def test_an_agent_in_a_worktree_is_told_the_whole_path_and_sees_its_own_source(t
     folder = tree.change()
     worktree = tmp_path / "elsewhere"
     (worktree / "src" / "fresh").mkdir(parents=True)
-    path, env = context.prepare(tree.project, folder, "add-oauth", "planner", worktree)
+    path, env = context_files.prepare(tree.project, folder, "add-oauth", "planner", worktree)
     assert env == {"GEMINI_CONTEXT_FILE": str(folder / "GEMINI.md")} == {"GEMINI_CONTEXT_FILE": path}
     page = Path(path).read_text(encoding="utf-8")
     assert "  fresh/\n" in page
@@ -125,7 +126,7 @@ def test_an_agent_in_a_worktree_is_told_the_whole_path_and_sees_its_own_source(t
 def test_other_roles_have_no_context_file(tree: Tree) -> None:
     folder = tree.change()
     before = sorted(folder.iterdir())
-    assert context.prepare(tree.project, folder, "add-oauth", "implementer", tree.root) == ("", {})
+    assert context_files.prepare(tree.project, folder, "add-oauth", "implementer", tree.root) == ("", {})
     assert sorted(folder.iterdir()) == before
 
 
@@ -182,7 +183,7 @@ def test_a_link_in_the_place_of_the_file_is_replaced_not_written_through(
         (folder / name).symlink_to(victim)
     planner(tree, folder)
     challenger(tree, folder)
-    context.skeleton(folder, "add-oauth")
+    context_files.skeleton(folder, "add-oauth")
     assert victim.read_text() == "mine"
     assert not any((folder / name).is_symlink() for name in ("GEMINI.md", "AGENTS.md", "CHALLENGE.md"))
 
@@ -222,10 +223,10 @@ def test_a_large_tree_is_cut_where_it_is_large(tree: Tree) -> None:
 def test_a_skeleton_is_there_before_the_challenger_and_approves_nothing(tree: Tree) -> None:
     folder = tree.change()
     (folder / "CHALLENGE.md").write_text("# Challenge Report: add-oauth\n\n## Verdict\n\n**Verdict**: APPROVED\n")
-    context.skeleton(folder, "add-oauth")
+    context_files.skeleton(folder, "add-oauth")
     text = (folder / "CHALLENGE.md").read_text()
     assert [line for line in text.splitlines() if line.startswith("## ")] == ["## Verdict", "## Issues", "## Summary"]
-    found, findings = challenge.read(text)
+    found, findings = challenge_page.read(text)
     assert (found.change_id, found.verdict, found.issues) == ("add-oauth", None, ())
     assert findings
 

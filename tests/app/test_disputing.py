@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from agentd.app.archiving.archive import archive
-from agentd.app.demo import Shown, make_repository
-from agentd.app.demo.disputing import FIRST, OWN, SECOND, SENTENCES, SPEC, Dispute, dispute, library
-from agentd.app.demo.terminal import Terminal
-from agentd.documents import spec
 from agentd.errors import MergeConflict
+from agentd.families.change.archive.commands import archive
+from agentd.families.change.demo import Shown, make_repository
+from agentd.families.change.demo.disputing import FIRST, OWN, SECOND, SENTENCES, SPEC, Dispute, dispute, library
+from agentd.families.change.demo.terminal import Terminal
+from agentd.library import spec
 from agentd.model.change import Requirement, Scenario, Spec
 
 NOW = "2026-01-19T10:00:00Z"

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from agentd.app.actions import ACTIONS, CHECKS, SOURCES, VALID
-from agentd.app.project import PROVED, known_names, open_project
-from agentd.app.work import Work
-from agentd.documents import tasks
+from agentd.families.change.actions import ACTIONS, CHECKS, SOURCES, VALID
+from agentd.families.change.documents import tasks
+from agentd.runs.project import PROVED, known_names, open_project
+from agentd.runs.work import Work
 from agentd.workflows.check import prove
 from agentd.workflows.load import read_built_in
 from tests.app.tree import Tree, some_tasks, spoil
@@ -53,7 +53,7 @@ def test_every_name_that_is_looked_up_late_is_there() -> None:
     late = [place.rpartition(".") for place in listed if "." in place]
     assert len(late) > 20
     for module, _, name in late:
-        assert callable(getattr(import_module(f"agentd.app.{module}"), name))
+        assert callable(getattr(import_module(f"agentd.{module}"), name))
 
 
 @pytest.mark.parametrize("name", PROVED)

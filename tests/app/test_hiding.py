@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from agentd.app import hiding
 from agentd.evidence.running import look
 from agentd.git.repository import begin_repository, git
 from agentd.model.evidence import Command
+from agentd.proof import hidden_code
 
 OURS = ("agentd",)
 SEEN = "git does not see it, but the tests can use it"
@@ -37,18 +37,18 @@ def write(folder: Path, files: dict[str, str]) -> None:
 
 
 def told(project: Path, known: dict[str, object]) -> list[tuple[str, str]]:
-    return [(harm.file, harm.message) for harm in hiding.harms(project, known, OURS)]
+    return [(harm.file, harm.message) for harm in hidden_code.harms(project, known, OURS)]
 
 
 def test_what_was_there_before_is_no_harm_and_nothing_is_told_of_its_content(project: Path) -> None:
-    known = hiding.noted(project, OURS)
+    known = hidden_code.noted(project, OURS)
     assert list(known["unseen"]) == ["data/a.py", "local.py"]
     assert "mine" not in repr(known)
     assert told(project, known) == []
 
 
 def test_what_is_installed_built_or_no_code_is_no_harm(project: Path) -> None:
-    known = hiding.noted(project, OURS)
+    known = hidden_code.noted(project, OURS)
     write(
         project,
         {"node_modules/x/more.js": "x\n", "build/lib/a.py": "a\n", "data/notes.txt": "text\n", "x.log": "noise"},
@@ -65,28 +65,28 @@ def test_what_is_installed_built_or_no_code_is_no_harm(project: Path) -> None:
     "path", ["local.py", "data/a.py", "data/deep/new.pyc", "data/pytest.ini", "data/x.so", "agentd/x.py", "data/a.pth"]
 )
 def test_code_that_git_ignores_is_a_harm_when_it_is_new_or_changed(project: Path, path: str) -> None:
-    known = hiding.noted(project, OURS)
+    known = hidden_code.noted(project, OURS)
     write(project, {path: "other\n"})
     assert told(project, known) == [(path, SEEN)]
 
 
 def test_what_one_content_was_waived_for_another_is_not(project: Path) -> None:
-    known = hiding.noted(project, OURS)
+    known = hidden_code.noted(project, OURS)
     ids = set()
     for text in ("other\n", "another\n"):
         write(project, {"local.py": text})
-        ids |= {harm.id for harm in hiding.harms(project, known, OURS)}
+        ids |= {harm.id for harm in hidden_code.harms(project, known, OURS)}
     assert len(ids) == 2
 
 
 def test_the_list_of_ignored_files_may_be_git_s_own_and_the_file_beside_tracked_ones(project: Path) -> None:
-    known = hiding.noted(project, OURS)
+    known = hidden_code.noted(project, OURS)
     write(project, {"tally/most.py": "most\n", ".git/info/exclude": "most.py\n"})
     assert told(project, known) == [("tally/most.py", SEEN)]
 
 
 def test_a_large_file_another_repository_a_link_and_a_script_are_found(project: Path, tmp_path: Path) -> None:
-    known = hiding.noted(project, OURS)
+    known = hidden_code.noted(project, OURS)
     write(
         project, {"large.py": "#" * (6 << 20), "unittest/__init__.py": "", "data/run": "#!/bin/sh\n", "data/text": "x"}
     )
@@ -97,20 +97,22 @@ def test_a_large_file_another_repository_a_link_and_a_script_are_found(project: 
 
 
 def test_many_are_kept_folder_by_folder_and_few_are_named(project: Path) -> None:
-    write(project, {f"data/{number}.py": "x\n" for number in range(hiding.KEPT + 1)})
-    known = hiding.noted(project, OURS)
+    write(project, {f"data/{number}.py": "x\n" for number in range(hidden_code.KEPT + 1)})
+    known = hidden_code.noted(project, OURS)
     assert list(known["unseen"]) == ["data/", "local.py"]
     assert told(project, known) == []
     write(project, {"data/7.py": "y\n", "local.py": "y\n"})
     assert [file for file, _ in told(project, known)] == ["data/", "local.py"]
     few = {**known, "unseen": {}}
-    assert len(told(project, few)) == hiding.NAMED + 1
-    assert told(project, few)[-1][1].startswith(f"git does not see it and {hiding.KEPT - hiding.NAMED + 2} more")
+    assert len(told(project, few)) == hidden_code.NAMED + 1
+    assert told(project, few)[-1][1].startswith(
+        f"git does not see it and {hidden_code.KEPT - hidden_code.NAMED + 2} more"
+    )
 
 
 def test_settings_that_change_what_git_reads_are_named(project: Path) -> None:
     git(project, "config", "filter.old.clean", "cat")
-    known = hiding.noted(project, OURS)
+    known = hidden_code.noted(project, OURS)
     git(project, "config", "user.name", "Nobody")
     assert told(project, known) == []
     git(project, "config", "filter.lie.clean", "true")

@@ -6,8 +6,8 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentd.app.archiving.stories import Step, Story, ordered, told
-from agentd.documents import spec
+from agentd.families.change.archive.stories import Step, Story, ordered, told
+from agentd.library import spec
 from agentd.model.merge import Delta
 from tests.app.tree import a_spec
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from agentd.app import looking
-from agentd.app.archiving import record
-from agentd.app.archiving.record import Record, Touched
-from agentd.app.looking import Archived, Effect, Unreadable, overview
-from agentd.app.report import Report
+from agentd.families.change.archive import record
+from agentd.families.change.archive.record import Record, Touched
 from agentd.model.merge import Delta
+from agentd.runs import overview as looking
+from agentd.runs.overview import Archived, Effect, Unreadable, overview
+from agentd.runs.report import Report
 from agentd.state.codecs import codec
 from agentd.state.store import Store
 from tests.app.tree import NOW, Tree, state

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from agentd.app.config import read_config
-from agentd.app.proving import store
 from agentd.errors import AgentdError, BadConfig
 from agentd.model.evidence import Command
+from agentd.proof.evidence import store
+from agentd.runs.config import read_config
 
 BEFORE = """# ours
 [workflow]

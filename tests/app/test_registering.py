@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agentd.app.registering import register
+from agentd.calling.agent_settings import register
 from agentd.errors import Corrupt, DiskTrouble, Refused
 
 NAME = ".gemini/settings.json"

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from agentd.app.reviewing import ground, keep_review
-from agentd.app.validating import validate_change
-from agentd.documents import challenge, proposal
 from agentd.errors import AgentdError, Corrupt, NotFound, Refused
+from agentd.families.change.documents import proposal
+from agentd.families.change.review_tools import ground, keep_review
+from agentd.families.change.validation import validate_change
 from agentd.model.verdict import Issue
+from agentd.review import challenge_page
 from tests.app.tree import Tree, a_proposal, a_spec, rules, spoil, state
 
 REVIEW = """## Summary
@@ -142,7 +143,7 @@ def test_a_review_given_in_words_becomes_a_block_and_a_report(tree: Tree) -> Non
         "codex",
         "challenge-1.1",
     )
-    made = challenge.parse(report, "CHALLENGE.md")
+    made = challenge_page.parse(report, "CHALLENGE.md")
     assert (made.change_id, made.verdict, made.summary) == ("add-oauth", "NEEDS_REVISION", "Not yet.")
     assert [one.ungrounded for one in made.issues] == [
         "there is no requirement auth:R9; there is no file src/x.py",
@@ -157,7 +158,7 @@ def test_a_report_written_by_hand_becomes_a_block(tree: Tree) -> None:
     (folder / "CHALLENGE.md").write_text(APPROVAL)
     keep(tree, folder, APPROVAL, "APPROVED")
     assert proposal.verdict((folder / "proposal.md").read_text()) == ("approved", ())
-    assert challenge.parse((folder / "CHALLENGE.md").read_text(), "CHALLENGE.md").verdict == "APPROVED"
+    assert challenge_page.parse((folder / "CHALLENGE.md").read_text(), "CHALLENGE.md").verdict == "APPROVED"
     assert validate_change(tree.project, "add-oauth").findings == ()
 
 
@@ -236,7 +237,7 @@ def test_only_the_latest_review_and_a_stated_verdict_count(tree: Tree) -> None:
     keep(tree, folder)
     keep(tree, folder, APPROVAL, "APPROVED", call="challenge-2.1")
     assert validate_change(tree.project, "add-oauth").findings == ()
-    (folder / "CHALLENGE.md").write_text(challenge.skeleton("add-oauth"))
+    (folder / "CHALLENGE.md").write_text(challenge_page.skeleton("add-oauth"))
     assert validate_change(tree.project, "add-oauth").findings == ()
     (folder / "CHALLENGE.md").unlink()
     assert validate_change(tree.project, "add-oauth").findings == ()

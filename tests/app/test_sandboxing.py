@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 
 from agentd import process
-from agentd.app import sandboxing
-from agentd.app.config import read_config
-from agentd.app.fences import Reach, rules
-from agentd.app.project import Project
-from agentd.app.sandboxing import around_agent, around_tests, enclose, explain, find_front
+from agentd.calling import sandbox
+from agentd.calling.sandbox import around_agent, around_tests, enclose, explain, find_front
+from agentd.calling.sandbox_rules import Reach, rules
 from agentd.errors import AgentdError, NotFound
 from agentd.model.job import Command, Job
 from agentd.process import Finished
+from agentd.runs.config import read_config
+from agentd.runs.project import Project
 from tests.sandbox import alive, wait_until
 
 works = pytest.mark.skipif(
@@ -31,7 +31,7 @@ KEY = "the private key"
 HOLD = """
 import sys
 from pathlib import Path
-from agentd.app.archiving.pending import holding
+from agentd.library.pending import holding
 with holding(Path(sys.argv[1]), 0):
     print("held")
 """
@@ -437,7 +437,7 @@ def test_the_most_specific_rule_comes_last(tmp_path: Path) -> None:
         str(root / "agentd"): "read",
         str(root / "agentd" / "changes" / "add"): "write",
     }
-    words = enclose(("sh",), sandboxing.Front(("bwrap",)), found, str(root))
+    words = enclose(("sh",), sandbox.Front(("bwrap",)), found, str(root))
     places = [words.index(path) for path in sorted(found, key=lambda path: path.split("/")) if path in words]
     assert places == sorted(places)
     assert words[-3:] == (str(root), "--", "sh")
@@ -628,7 +628,7 @@ def test_a_container_that_allows_no_user_namespaces_is_told_what_to_try() -> Non
     assert front.fix.startswith("bwrap --unshare-user --ro-bind / / true")
 
 
-TRY_HERE = "import os; from agentd.app.sandboxing import find_front; f = find_front(os.environ['PATH']); print(f.why); print(f.fix)"
+TRY_HERE = "import os; from agentd.calling.sandbox import find_front; f = find_front(os.environ['PATH']); print(f.why); print(f.fix)"
 
 
 @works

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from agentd.app.sharing import share
+from agentd.families.change.sharing import share
 
 
 def square(number: int) -> int:

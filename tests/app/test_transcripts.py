@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from agentd.app import transcripts
+from agentd.calling import transcripts
 
 
 def test_old_conversations_make_room_but_those_that_a_run_goes_on_with_stay(tmp_path: Path) -> None:

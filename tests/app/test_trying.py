@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentd.app.trying import LONGEST, MOVES, PATIENCE, Move, delay, next_move
+from agentd.calling.retry import LONGEST, MOVES, PATIENCE, Move, delay, next_move
 from agentd.model.job import FAILURES, Failure
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentd.app.validating import validate_all, validate_change
-from agentd.documents import clarifications, proposal, spec, tasks
+from agentd.families.change.documents import clarifications, proposal, tasks
+from agentd.families.change.validation import validate_all, validate_change
+from agentd.library import spec
 from agentd.model.change import AffectedSpec, Clarifications, Proposal, Question, Spec, Task, Tasks
 from tests.app.tree import Tree, a_spec, state
 from tests.documents.hand_edits import nasty_lines, nasty_texts

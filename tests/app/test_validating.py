@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from agentd.app import base
-from agentd.app.validating import validate_all, validate_change, validate_library
-from agentd.documents import proposal, spec, tasks
 from agentd.errors import ChangeNotFound, Held
+from agentd.families.change.documents import proposal, tasks
+from agentd.families.change.validation import validate_all, validate_change, validate_library
+from agentd.library import snapshot as base
+from agentd.library import spec
 from agentd.state import lock
 from tests.app.tree import Tree, a_proposal, a_spec, rules, some_tasks, spoil, state
 

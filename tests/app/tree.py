@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-from agentd.app.project import Project, open_project
-from agentd.documents import proposal, spec, tasks
+from agentd.families.change.documents import proposal, tasks
+from agentd.library import spec
 from agentd.model.change import AffectedSpec, Impact, Proposal, Requirement, Scenario, Spec, Task, Tasks
 from agentd.model.finding import Finding
+from agentd.runs.project import Project, open_project
 
 NOW = "2026-01-19T10:00:00Z"
 

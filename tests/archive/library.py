@@ -6,9 +6,9 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from agentd.app import base
-from agentd.app.archiving.applying import ACTIVE, ARCHIVE
-from agentd.documents import proposal, spec
+from agentd.families.change.archive.writes import ACTIVE, ARCHIVE
+from agentd.families.change.documents import proposal
+from agentd.library import snapshot, spec
 from agentd.model.change import AffectedSpec, Impact, Proposal, Requirement, Scenario, Spec
 from tests.sandbox import Sandbox
 
@@ -33,7 +33,7 @@ class Library(Sandbox):
 
     @property
     def specs(self) -> Path:
-        return self.root / base.LIBRARY
+        return self.root / snapshot.LIBRARY
 
     def put(self, name: str, text: str | bytes) -> Path:
         """A spec of the library as somebody wrote it."""
@@ -68,9 +68,9 @@ class Library(Sandbox):
             path = folder / "specs" / f"{name}.md"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(page.encode())
-        base.begin(folder, self.root)
+        snapshot.begin(folder, self.root)
         if phase != "proposed":
-            base.prune(folder)
+            snapshot.prune(folder)
         (folder / "STATE.yaml").write_text(STATE.format(name=change, phase=phase, now=NOW, updated=updated))
         (folder / "journal.jsonl").write_text('{"n":13,"at":"' + NOW + '","event":"end","phase":"complete"}\n')
         return folder

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from agentd.app.archiving.merging import losses
-from agentd.app.project import open_project
-from agentd.app.work import Work
-from agentd.documents import frontmatter
+from agentd.families.change.archive.merge import losses
+from agentd.runs.project import open_project
+from agentd.runs.work import Work
+from agentd.text import frontmatter
 from tests.archive.library import ONE, Library, a_spec
 
 

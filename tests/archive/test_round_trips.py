@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
-from agentd.app.archiving import archive
-from agentd.app.project import open_project
 from agentd.errors import MergeConflict
+from agentd.families.change.archive import commands
 from agentd.model.merge import Prefer
 from agentd.model.rules import SEVERITY
+from agentd.runs.project import open_project
 from agentd.state import journal, lock
 from tests.archive.library import Library, make_library
 from tests.documents.spec_changes import changed, drafts
@@ -71,13 +71,13 @@ def test_archive_then_undo_gives_the_same_tree_hash(turn: Turn) -> None:
         before = tree_hash(library)
         project = open_project(library.root)
         try:
-            told = archive.archive(project, "a", turn.prefer)
+            told = commands.archive(project, "a", turn.prefer)
         except MergeConflict:  # one that takes a person
             assert tree_hash(library) == before
             reject()
         assert told.phase == "archived"
         assert tree_hash(library) != before
-        assert archive.undo(project, "a").phase == "complete"
+        assert commands.undo(project, "a").phase == "complete"
         assert tree_hash(library) == before
 
 

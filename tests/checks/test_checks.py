@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from agentd.checks.claims import Claim, Stake, changed, claims, contested, named, no_requirement_is_claimed_twice
-from agentd.checks.coverage import every_requirement_has_a_task
-from agentd.checks.references import (
+from agentd.library.claims import Claim, Stake, changed, claims, contested, named, no_requirement_is_claimed_twice
+from agentd.library.coverage import every_requirement_has_a_task
+from agentd.library.references import (
     every_affected_spec_is_there,
     every_link_leads_somewhere,
     every_removed_spec_can_go,

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentd.checks.convergence import Entry, converging, ledger, table
 from agentd.model.finding import SEVERITIES, Severity
 from agentd.model.verdict import Issue
+from agentd.review.ledger import Entry, converging, ledger, table
 from tests.checks.rewordings import DIFFERENT, EMPTY, LIMIT, ROTATION, SAME, STATE, STORAGE, TIES, Words
 
 Round = tuple[Issue, ...]

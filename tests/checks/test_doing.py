@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from agentd.checks.doing import undone
 from agentd.model.change import Action, Task
+from agentd.proof.task_done import undone
 
 SHA1 = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 SHA256 = "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"

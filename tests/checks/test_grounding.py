@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentd.checks.grounding import Place, places, ungrounded
 from agentd.model.verdict import Issue
+from agentd.review.plan_grounding import Place, places, ungrounded
 
 FILES = {"proposal.md": 50, "tasks.md": 30, "src/x.py": 40, "specs/top-words.md": 60, "one.py": 1}
 SPECS = {"top-words": {"R1", "R2"}}

@@ -9,7 +9,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentd.checks.integrity import (
+from agentd.model.evidence import Changed
+from agentd.proof.integrity import (
     audit,
     curly,
     files_run,
@@ -20,10 +21,9 @@ from agentd.checks.integrity import (
     outline,
     python,
 )
-from agentd.checks.integrity.holding import tests_in as found_in
-from agentd.checks.integrity.paths import language
-from agentd.checks.integrity.reading import Reading
-from agentd.model.evidence import Changed
+from agentd.proof.integrity.holding import tests_in as found_in
+from agentd.proof.integrity.paths import language
+from agentd.proof.integrity.reading import Reading
 
 Case = dict[str, Any]
 CASES: list[Case] = yaml.safe_load((Path(__file__).parent / "harms.yaml").read_text("utf-8"))

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from agentd.checks.changes import changed_lines, names_changed, numbered, uses
-from agentd.checks.quotes import named, place, ungrounded, unsaid
 from agentd.model.evidence import Changed
 from agentd.model.verdict import Issue
+from agentd.review.changed_code import changed_lines, names_changed, numbered, uses
+from agentd.review.code_grounding import named, place, ungrounded, unsaid
 
 CODE = """import os
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agentd.app.demo import CHANGE
 from agentd.cli import COMMANDS
+from agentd.families.change.demo import CHANGE
 from tests.sandbox import IDEA, NEVER, YES, Ran, Sandbox, reviewed
 
 

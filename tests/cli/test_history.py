@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from agentd.app.archiving import record
-from agentd.app.archiving.record import Record, Touched
-from agentd.documents import spec
+from agentd.families.change.archive import record
+from agentd.families.change.archive.record import Record, Touched
+from agentd.library import spec
 from agentd.model.change import Requirement
 from agentd.model.merge import Delta
 from tests.app.tree import a_spec, state

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentd.app.watching import said, tokens
+from agentd.agents.live_line import said, tokens
 from agentd.cli.rows import EVERY, Call, clock, spent
 from agentd.model.moment import Moment
 from tests.sandbox import AGENTD, Sandbox, wait_until

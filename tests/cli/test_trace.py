@@ -9,10 +9,12 @@ import pytest
 import yaml
 
 from agentd.cli import COMMANDS
-from agentd.documents import evidence, proposal, spec, tasks
+from agentd.families.change.documents import proposal, tasks
 from agentd.git import trees
+from agentd.library import spec
 from agentd.model.change import Requirement, Task, Tasks
 from agentd.model.evidence import Case, Command, Counts, Evidence, Harm, Result
+from agentd.proof import evidence_file
 from tests.app.tree import NOW, a_proposal, a_spec, state
 from tests.sandbox import CHANGE, Sandbox
 
@@ -53,7 +55,7 @@ def implement(sandbox: Sandbox, folder: Path, *results: Result, **more: Any) -> 
     (sandbox.root / "tests" / "test_top.py").write_text("# proves top-words:R1\n")
     now = trees.snapshot(sandbox.root, OURS)
     seen = Evidence(now, NOW, results or (GREEN,), **more)
-    (folder / "evidence.json").write_text(evidence.render(seen))
+    (folder / "evidence.json").write_text(evidence_file.render(seen))
     digest = sha256((folder / "evidence.json").read_bytes()).hexdigest()
     files = trees.hashes(sandbox.root, now, ["tally/words.py", "tests/test_top.py"])
     kept = {
@@ -181,7 +183,7 @@ def test_strict_fails_where_there_is_a_gap_and_only_there(sandbox: Sandbox) -> N
     (sandbox.root / "tests" / "test_top.py").write_text("# proves top-words: R1, R2\n")
     kept = kept_of(folder)
     now = trees.snapshot(sandbox.root, OURS)
-    (folder / "evidence.json").write_text(evidence.render(Evidence(now, NOW, (GREEN,))))
+    (folder / "evidence.json").write_text(evidence_file.render(Evidence(now, NOW, (GREEN,))))
     kept["evidence"]["sha256"] = sha256((folder / "evidence.json").read_bytes()).hexdigest()
     kept["approved"]["tree"] = now
     save(folder, kept)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agentd.documents import spec, tasks
+from agentd.families.change.documents import tasks
+from agentd.library import spec
 from agentd.workflows.load import read_built_in
 from tests.app.tree import Tree, a_spec, some_tasks, spoil
 from tests.sandbox import Sandbox, wait_until

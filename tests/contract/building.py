@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from agentd.documents import evidence
+from agentd.proof import evidence_file
 from tests.contract.calls import check_calls, told
 from tests.contract.lab import Lab
 from tests.contract.model import Request
@@ -62,7 +62,7 @@ def check_records(lab: Lab) -> None:
     """tasks.md, evidence.json and the reviews say what agentd saw, whatever the agents said."""
     tasks = (lab.folder() / "tasks.md").read_text()
     assert re.findall(r"(?mi)^(?:- )?status: (\w+)", tasks) == ["completed", "completed"]
-    seen = evidence.read((lab.folder() / "evidence.json").read_text(), "evidence.json")
+    seen = evidence_file.read((lab.folder() / "evidence.json").read_text(), "evidence.json")
     assert [(one.command.kind, one.status, one.counts and one.counts.passed) for one in seen.results] == [
         ("test", "green", 3)
     ]

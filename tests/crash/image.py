@@ -10,11 +10,11 @@ from typing import Any
 
 import psutil
 
-from agentd import yamltext
-from agentd.app import implementing
-from agentd.documents import evidence, tasks
+from agentd.families.change.documents import tasks
 from agentd.git import trees
+from agentd.proof import evidence_file, record
 from agentd.state import journal
+from agentd.text import lossless_yaml
 from agentd.usage import ledger
 from tests.crash.recorded import RECORD
 from tests.sandbox import Sandbox
@@ -97,7 +97,7 @@ def check_diaries(root: Path, kills: int) -> None:
     """Numbers without gaps up to the state's own; no line lost but the ones that kills tore, and those are closed."""
     torn = 0
     for folder in runs(root):
-        state = yamltext.parse_bytes((folder / "STATE.yaml").read_bytes(), "STATE.yaml").data
+        state = lossless_yaml.parse_bytes((folder / "STATE.yaml").read_bytes(), "STATE.yaml").data
         events = told(folder)
         numbers = [event["n"] for event in events]
         assert numbers == list(range(1, state["run"]["saves"] + 1)), f"{folder}: saves {numbers}"
@@ -129,9 +129,9 @@ def check_implementations(root: Path) -> None:
         if phase not in ("complete", "archived"):
             continue
         assert trees.kept(root, f"{folder.name}/base") == (kept["base"] if phase == "complete" else "")
-        for name, tree in (("baseline", kept["base"]), ("evidence", trees.snapshot(root, implementing.OURS))):
+        for name, tree in (("baseline", kept["base"]), ("evidence", trees.snapshot(root, record.OURS))):
             data = (folder / f"{name}.json").read_bytes()
-            assert evidence.read(data.decode(), name).tree == tree, f"{name}.json is of other files"
+            assert evidence_file.read(data.decode(), name).tree == tree, f"{name}.json is of other files"
             assert sha256(data).hexdigest() == kept[name]["sha256"], f"{name}.json is not what the state says"
         listed, problems = tasks.read((folder / "tasks.md").read_text(encoding="utf-8"))
         assert listed is not None, problems
@@ -143,7 +143,7 @@ def check_implementations(root: Path) -> None:
 def implementations(root: Path) -> Iterator[tuple[Path, str, dict[str, Any]]]:
     """Every change whose implementation has begun: its folder, its phase, what is kept of it."""
     for path in (root / "agentd").glob("*/*/STATE.yaml"):
-        state = yamltext.parse_bytes(path.read_bytes(), "STATE.yaml").data
+        state = lossless_yaml.parse_bytes(path.read_bytes(), "STATE.yaml").data
         if state.get("implementation"):
             yield path.parent, state["phase"], state["implementation"]
 
@@ -155,7 +155,7 @@ def check_readable(sandbox: Sandbox) -> None:
     odd = [row for row in listed.data["runs"] if row["doing"] in ("working", "unreadable")]
     assert not odd, odd
     for folder in runs(sandbox.root):
-        saves = yamltext.parse_bytes((folder / "STATE.yaml").read_bytes(), "STATE.yaml").data["run"]["saves"]
+        saves = lossless_yaml.parse_bytes((folder / "STATE.yaml").read_bytes(), "STATE.yaml").data["run"]["saves"]
         told_of = [event["n"] for event in told(folder)]
         assert told_of[-1:] in ([saves], [saves + 1]), f"{folder}: state {saves}, diary {told_of}"
     for folder, phase, kept in implementations(sandbox.root):

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from agentd.app.config import read_config
 from agentd.model.job import Job
+from agentd.runs.config import read_config
 
 TEXT = (Path(__file__).parents[2] / "docs" / "agents.md").read_text(encoding="utf-8")
 

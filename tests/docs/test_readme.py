@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from agentd.app.config import read_config
 from agentd.cli import COMMANDS, OTHER_NAMES
 from agentd.git.repository import git
+from agentd.runs.config import read_config
 from tests.sandbox import Sandbox, make_sandbox
 
 ROOT = Path(__file__).parents[2]

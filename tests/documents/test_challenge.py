@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentd.documents import challenge
 from agentd.errors import Corrupt
 from agentd.model.change import Review
 from agentd.model.finding import SEVERITIES
 from agentd.model.rules import Rules
 from agentd.model.verdict import PLAN_VERDICTS, Challenge, Issue, contradictions, count
+from agentd.review import challenge_page
 from tests.documents.hand_edits import Edit, hand_edits, nasty_lines, nasty_texts, plain_texts
 
 NASTY = (
@@ -66,19 +66,19 @@ PLAIN = documents(plain_texts(), plain_texts())
 
 @given(ANY)
 def test_what_is_written_reads_back_and_nothing_is_wrong_with_it(document: Challenge) -> None:
-    assert challenge.read(challenge.render(document)) == (document, ())
-    assert challenge.parse(challenge.render(document), "CHALLENGE.md") == document
+    assert challenge_page.read(challenge_page.render(document)) == (document, ())
+    assert challenge_page.parse(challenge_page.render(document), "CHALLENGE.md") == document
 
 
 @given(PLAIN, hand_edits(keeps=True))
 def test_a_hand_edit_that_keeps_the_meaning_is_read_the_same(document: Challenge, edit: Edit) -> None:
-    assert challenge.read(edit(challenge.render(document))) == (document, ())
+    assert challenge_page.read(edit(challenge_page.render(document))) == (document, ())
 
 
 @given(ANY, hand_edits())
 def test_after_any_hand_edit_the_verdict_is_the_same_or_unknown(document: Challenge, edit: Edit) -> None:
-    edited = edit(challenge.render(document))
-    found, findings = challenge.read(edited)
+    edited = edit(challenge_page.render(document))
+    found, findings = challenge_page.read(edited)
     last = len(re.split("\r\n|\r|\n", edited))
     assert all(1 <= finding.line <= last and finding.fix for finding in findings)
     assert found.verdict in (document.verdict, None)
@@ -87,10 +87,10 @@ def test_after_any_hand_edit_the_verdict_is_the_same_or_unknown(document: Challe
 
 @given(ANY, hand_edits())
 def test_tidying_says_the_same_and_is_done_after_once(document: Challenge, edit: Edit) -> None:
-    edited = edit(challenge.render(document))
-    tidied = challenge.tidy(edited)
-    assert challenge.tidy(tidied) == tidied
-    assert challenge.read(tidied)[0] == challenge.read(edited)[0]
+    edited = edit(challenge_page.render(document))
+    tidied = challenge_page.tidy(edited)
+    assert challenge_page.tidy(tidied) == tidied
+    assert challenge_page.read(tidied)[0] == challenge_page.read(edited)[0]
 
 
 @given(
@@ -102,7 +102,7 @@ def test_tidying_says_the_same_and_is_done_after_once(document: Challenge, edit:
 )
 @pytest.mark.requirement(50)
 def test_no_text_without_a_line_that_states_it_approves(text: str) -> None:
-    if challenge.read(text)[0].verdict == "APPROVED":
+    if challenge_page.read(text)[0].verdict == "APPROVED":
         lines = [line.strip(" \t*_`") for line in normal(text).split("\n")]
         assert any(re.fullmatch(r"(?:[-+#>* ]*\**verdict\W*|[-+* ]*\[x\] *)?approved\W*", line, re.I) for line in lines)
 
@@ -129,7 +129,7 @@ def test_no_text_without_a_line_that_states_it_approves(text: str) -> None:
     ],
 )
 def test_a_verdict_is_read_in_every_structural_form(text: str, verdict: str) -> None:
-    document, _ = challenge.read(f"# Challenge Report: x\n\n{text}\n")
+    document, _ = challenge_page.read(f"# Challenge Report: x\n\n{text}\n")
     assert document.verdict == verdict
 
 
@@ -162,18 +162,18 @@ def test_a_verdict_is_read_in_every_structural_form(text: str, verdict: str) -> 
     ],
 )
 def test_what_states_no_verdict_clearly_is_unknown_and_told(text: str, line: int) -> None:
-    document, findings = challenge.read(f"# Challenge Report: x\n\n{text}\n")
+    document, findings = challenge_page.read(f"# Challenge Report: x\n\n{text}\n")
     assert document.verdict is None
     assert [(finding.rule, finding.line) for finding in findings] == [("invalid_review", line)]
     with pytest.raises(Corrupt, match=f"^CHALLENGE.md:{line}: "):
-        challenge.parse(f"# Challenge Report: x\n\n{text}\n", "CHALLENGE.md")
+        challenge_page.parse(f"# Challenge Report: x\n\n{text}\n", "CHALLENGE.md")
 
 
 @pytest.mark.requirement(288)
 def test_a_skeleton_has_the_three_sections_and_no_verdict() -> None:
-    text = challenge.skeleton("add-oauth")
+    text = challenge_page.skeleton("add-oauth")
     assert re.findall(r"^#.*", text, re.M) == ["# Challenge Report: add-oauth", "## Verdict", "## Issues", "## Summary"]
-    assert challenge.read(text)[0] == Challenge("add-oauth", None)
+    assert challenge_page.read(text)[0] == Challenge("add-oauth", None)
 
 
 WRITTEN = """# Challenge Report: add-oauth
@@ -205,8 +205,8 @@ def test_it_is_written_with_the_labels_that_were_asked_for() -> None:
     suggestion = "Sort them.\n\n```\n## not a heading\n```"
     issue = Issue("High", "Ties", "R1 leaves the order open.", suggestion, "top-words:R1")
     document = Challenge("add-oauth", "NEEDS_REVISION", (issue,), "One open question.")
-    assert challenge.render(document) == WRITTEN
-    assert challenge.read(WRITTEN) == (document, ())
+    assert challenge_page.render(document) == WRITTEN
+    assert challenge_page.read(WRITTEN) == (document, ())
 
 
 OLDER = """# Challenge Report: add-oauth
@@ -243,7 +243,7 @@ Some words.
 
 @pytest.mark.requirement(51)
 def test_the_older_sections_are_read_too() -> None:
-    document, findings = challenge.read(OLDER)
+    document, findings = challenge_page.read(OLDER)
     assert not findings
     assert document == Challenge(
         "add-oauth",
@@ -289,7 +289,7 @@ def test_the_older_sections_are_read_too() -> None:
     ],
 )
 def test_issues_are_read_as_people_write_them(body: str, expected: list[tuple[str, str, str]]) -> None:
-    document, findings = challenge.read(f"## Verdict\nREJECTED\n## Issues\n{body}\n## Summary\nx\n")
+    document, findings = challenge_page.read(f"## Verdict\nREJECTED\n## Issues\n{body}\n## Summary\nx\n")
     assert not findings
     assert [(issue.severity, issue.title, issue.description) for issue in document.issues] == expected
 
@@ -305,7 +305,7 @@ def test_issues_are_read_as_people_write_them(body: str, expected: list[tuple[st
     ],
 )
 def test_an_issue_that_lacks_something_is_told_and_counts_as_high(body: str, message: str) -> None:
-    document, findings = challenge.read(f"## Verdict\nREJECTED\n## Issues\n{body}")
+    document, findings = challenge_page.read(f"## Verdict\nREJECTED\n## Issues\n{body}")
     assert [(finding.rule, finding.line) for finding in findings] == [("invalid_review", 4)]
     assert message in findings[0].message
     assert document.issues[0].severity == "High"
@@ -314,19 +314,19 @@ def test_an_issue_that_lacks_something_is_told_and_counts_as_high(body: str, mes
 @pytest.mark.requirement(50)
 def test_an_approval_beside_a_high_issue_is_told_on_the_line_of_the_verdict() -> None:
     text = "## Issues\n\n- **[High]** The order is open\n\n## Verdict\n\n**Verdict**: {}\n"
-    _, findings = challenge.read(text.format("APPROVED"))
+    _, findings = challenge_page.read(text.format("APPROVED"))
     assert [(finding.rule, finding.line, finding.severity) for finding in findings] == [("invalid_review", 7, "High")]
     with pytest.raises(Corrupt, match=r"^CHALLENGE.md:7: the verdict APPROVED goes with no High issue"):
-        challenge.parse(text.format("APPROVED"), "CHALLENGE.md")
-    assert challenge.read(text.format("REJECTED"))[1] == ()
-    assert challenge.read(text.format("APPROVED").replace("High", "Medium"))[1] == ()
+        challenge_page.parse(text.format("APPROVED"), "CHALLENGE.md")
+    assert challenge_page.read(text.format("REJECTED"))[1] == ()
+    assert challenge_page.read(text.format("APPROVED").replace("High", "Medium"))[1] == ()
 
 
 def test_a_revision_without_issues_is_told_as_less_than_an_error() -> None:
-    document, findings = challenge.read("## Verdict\n**Verdict**: NEEDS_REVISION\n\n## Issues\n\nNone.\n")
+    document, findings = challenge_page.read("## Verdict\n**Verdict**: NEEDS_REVISION\n\n## Issues\n\nNone.\n")
     assert document.verdict == "NEEDS_REVISION"
     assert [(finding.rule, finding.line, finding.severity) for finding in findings] == [("missing_issues", 4, "Medium")]
-    _, findings = challenge.read("## Verdict\nx\n", Rules(severity_map={"invalid_review": "Low"}))
+    _, findings = challenge_page.read("## Verdict\nx\n", Rules(severity_map={"invalid_review": "Low"}))
     assert [finding.severity for finding in findings] == ["Low"]
 
 
@@ -334,10 +334,10 @@ def test_the_report_is_made_from_a_review_whose_status_is_the_verdict() -> None:
     content = (
         "## Summary\n\nWords.\n\n## Issues\n\n### A\n- Severity: Low\n- Description: b\n\n## Verdict\n\nAPPROVED\n"
     )
-    made = challenge.from_review("x", Review("rejected", 1, "codex", content + "\n## Next Steps\n\nGo.\n"))
+    made = challenge_page.from_review("x", Review("rejected", 1, "codex", content + "\n## Next Steps\n\nGo.\n"))
     assert made == Challenge("x", "REJECTED", (Issue("Low", "A", "b"),), "Words.", "Go.")
-    assert challenge.from_review("x", Review("approved", 1, "me", "All is\nwell.")).summary == "All is\nwell."
-    assert challenge.from_review("x", Review("resolved", 1, "me", "All is well.")).verdict is None
+    assert challenge_page.from_review("x", Review("approved", 1, "me", "All is\nwell.")).summary == "All is\nwell."
+    assert challenge_page.from_review("x", Review("resolved", 1, "me", "All is well.")).verdict is None
 
 
 def test_an_ungrounded_issue_says_so_and_is_read_back() -> None:
@@ -345,8 +345,8 @@ def test_an_ungrounded_issue_says_so_and_is_read_back() -> None:
         "High", "Ties", "Which order?", spec_reference="auth:R9", ungrounded="there is no requirement auth:R9"
     )
     document = Challenge("x", "NEEDS_REVISION", (issue,))
-    assert "\n- **Ungrounded**: there is no requirement auth:R9\n" in challenge.render(document)
-    assert challenge.read(challenge.render(document)) == (document, ())
+    assert "\n- **Ungrounded**: there is no requirement auth:R9\n" in challenge_page.render(document)
+    assert challenge_page.read(challenge_page.render(document)) == (document, ())
 
 
 @pytest.mark.parametrize(
@@ -357,4 +357,4 @@ def test_an_ungrounded_issue_says_so_and_is_read_back() -> None:
     ],
 )
 def test_the_line_of_the_verdict_is_known(text: str, line: int) -> None:
-    assert challenge.verdict_line(text) == line
+    assert challenge_page.verdict_line(text) == line

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentd.documents import clarifications
 from agentd.errors import Corrupt
+from agentd.families.change.documents import clarifications
 from agentd.model.change import Clarifications, Question
 from tests.documents.hand_edits import Edit, hand_edits, nasty_lines, nasty_texts, plain_texts
 

@@ -3,7 +3,7 @@
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from agentd.documents import spec
+from agentd.library import spec
 from agentd.model.merge import Delta
 from tests.documents.spec_changes import drafts, edits, independent
 

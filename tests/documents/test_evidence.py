@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentd.documents import evidence as document
 from agentd.errors import Corrupt
 from agentd.model.evidence import KINDS, Case, Command, Counts, Evidence, Harm, Result, Status
+from agentd.proof import evidence_file as document
 
 words = st.text(max_size=12)
 numbers = st.integers(0, 10**6)

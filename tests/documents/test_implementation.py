@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentd.documents import implementation
-from agentd.documents.implementation import Notes
 from agentd.errors import Corrupt
+from agentd.families.change.documents import implementation
+from agentd.families.change.documents.implementation import Notes
 from tests.documents.hand_edits import Edit, hand_edits, nasty_texts
 
 NOTES = st.builds(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentd.documents.jsonc import Broken, merged
+from agentd.text.jsonc import Broken, merged
 
 WANTED = {"mcpServers": {"agentd": {"command": "python", "args": ["-m", "agentd"], "env": {"A": "$A"}, "trust": True}}}
 ENTRY = json.dumps(WANTED["mcpServers"]["agentd"])

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentd.documents.links import anchors, links
+from agentd.text.links import anchors, links
 
 
 @pytest.mark.parametrize(

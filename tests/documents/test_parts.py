@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentd.documents.tasks.dependencies import order
-from agentd.documents.tasks.parts import Part, parts
+from agentd.families.change.documents.tasks.dependencies import order
+from agentd.families.change.documents.tasks.parts import Part, parts
 from agentd.model.change import LAYERS, Layer, Task
 
 

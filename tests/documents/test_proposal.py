@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentd.documents import frontmatter, proposal
-from agentd.documents.proposal.names import is_spec
-from agentd.documents.verdict import stated
 from agentd.errors import Corrupt
+from agentd.families.change.documents import proposal
+from agentd.families.change.documents.proposal.names import is_spec
 from agentd.model.change import REVIEW_STATUSES, SCOPES, AffectedSpec, Impact, Proposal, Review, ReviewStatus
 from agentd.model.rules import Rules
+from agentd.review.verdict_words import stated
+from agentd.text import frontmatter
 from tests.documents.hand_edits import Edit, hand_edits, nasty_lines, nasty_texts, plain_texts
 
 VALUE = Proposal(

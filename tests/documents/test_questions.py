@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentd import yamltext
-from agentd.documents import questions
+from agentd.families.change.documents import questions
 from agentd.model.change import Draft
+from agentd.text import lossless_yaml
 
 TEXTS = st.text(alphabet=st.characters(exclude_categories=("Cs", "Cc")) | st.sampled_from("\n\t"), min_size=1)
 TEXTS = (TEXTS | st.sampled_from(["on", "123", "null", "- x", "a: b", "# x", "'", '"', "|", "", "~"])).filter(str.strip)
@@ -31,7 +31,7 @@ def test_the_file_is_plain_to_a_person() -> None:
         "      - GitHub and Google\n      - GitHub\n    rationale: It decides the button.\n"
         "  - topic: セッション\n    question: How long?\n"
     )
-    assert yamltext.load(text)["questions"][0]["options"] == ["GitHub and Google", "GitHub"]
+    assert lossless_yaml.load(text)["questions"][0]["options"] == ["GitHub and Google", "GitHub"]
 
 
 def test_a_hand_edit_is_read() -> None:

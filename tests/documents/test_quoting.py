@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentd.documents.outline import outline
-from agentd.documents.quoting import escape, escape_line, structure, unescape, unescape_line
+from agentd.text.outline import outline
+from agentd.text.quoting import escape, escape_line, structure, unescape, unescape_line
 from tests.documents.hand_edits import NASTY_LINES, nasty_texts
 
 OWN = structure(r"#{1,6}(?:[ \t]|$)|</?spec>|\*\*Verdict")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentd.documents.reply import find_outcome, self_review
+from agentd.calling.reply import find_outcome, self_review
 
 ALLOWED = ("approved", "needs_revision", "rejected")
 

@@ -8,8 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentd.documents import additions, frontmatter, review
-from agentd.documents.outline import outline
 from agentd.errors import Corrupt
 from agentd.model.finding import SEVERITIES
 from agentd.model.verdict import (
@@ -22,6 +20,9 @@ from agentd.model.verdict import (
     TestResults,
     contradictions,
 )
+from agentd.review import additions, review_page
+from agentd.text import frontmatter
+from agentd.text.outline import outline
 from tests.documents.hand_edits import ANYTHING, Edit, hand_edits, plain_texts
 from tests.documents.test_challenge import ANY_LINES, ANY_TEXTS, MORE, NASTY, issues, normal
 
@@ -73,19 +74,19 @@ PLAIN = documents(plain_texts(), plain_texts())
 
 @given(ANY)
 def test_what_is_written_reads_back_and_nothing_is_wrong_with_it(document: CodeReview) -> None:
-    assert review.read(review.render(document)) == (document, ())
-    assert review.parse(review.render(document), "REVIEW.md") == document
+    assert review_page.read(review_page.render(document)) == (document, ())
+    assert review_page.parse(review_page.render(document), "REVIEW.md") == document
 
 
 @given(PLAIN, hand_edits(keeps=True))
 def test_a_hand_edit_that_keeps_the_meaning_is_read_the_same(document: CodeReview, edit: Edit) -> None:
-    assert review.read(edit(review.render(document))) == (document, ())
+    assert review_page.read(edit(review_page.render(document))) == (document, ())
 
 
 @given(ANY, hand_edits())
 def test_after_any_hand_edit_the_verdict_is_the_same_or_unknown(document: CodeReview, edit: Edit) -> None:
-    edited = edit(review.render(document))
-    found, findings = review.read(edited)
+    edited = edit(review_page.render(document))
+    found, findings = review_page.read(edited)
     last = len(re.split("\r\n|\r|\n", edited))
     assert all(1 <= finding.line <= last for finding in findings)
     assert found.verdict in (document.verdict, None)
@@ -94,15 +95,15 @@ def test_after_any_hand_edit_the_verdict_is_the_same_or_unknown(document: CodeRe
 
 @given(ANY, hand_edits())
 def test_tidying_says_the_same_and_is_done_after_once(document: CodeReview, edit: Edit) -> None:
-    edited = edit(review.render(document))
-    tidied = review.tidy(edited)
-    assert review.tidy(tidied) == tidied
-    assert review.read(tidied)[0] == review.read(edited)[0]
+    edited = edit(review_page.render(document))
+    tidied = review_page.tidy(edited)
+    assert review_page.tidy(tidied) == tidied
+    assert review_page.read(tidied)[0] == review_page.read(edited)[0]
 
 
 @given(st.lists(st.sampled_from([*NASTY, *MORE, "```", "<!--", "-->", "x", ""]) | st.text(max_size=9)).map("\n".join))
 def test_no_text_without_a_line_that_states_it_approves(text: str) -> None:
-    if review.read(text)[0].verdict == "APPROVED":
+    if review_page.read(text)[0].verdict == "APPROVED":
         lines = [line.strip(" \t*_`") for line in normal(text).split("\n")]
         assert any(re.fullmatch(r"(?:[-+#>* ]*\**verdict\W*|[-+* ]*\[x\] *)?approved\W*", line, re.I) for line in lines)
 
@@ -119,7 +120,7 @@ def test_no_text_without_a_line_that_states_it_approves(text: str) -> None:
     ],
 )
 def test_a_verdict_is_read_in_every_structural_form(text: str, verdict: str) -> None:
-    document, findings = review.read(f"# Code Review: x\n\n{text}")
+    document, findings = review_page.read(f"# Code Review: x\n\n{text}")
     assert document.verdict == verdict
     assert not findings
 
@@ -138,18 +139,18 @@ def test_a_verdict_is_read_in_every_structural_form(text: str, verdict: str) -> 
     ],
 )
 def test_what_states_no_verdict_clearly_is_unknown_and_told(text: str, line: int) -> None:
-    document, findings = review.read(f"# Code Review: x\n\n{text}\n")
+    document, findings = review_page.read(f"# Code Review: x\n\n{text}\n")
     assert document.verdict is None
     assert [(finding.rule, finding.line) for finding in findings] == [("invalid_review", line)]
     with pytest.raises(Corrupt, match=f"^REVIEW.md:{line}: "):
-        review.parse(f"# Code Review: x\n\n{text}\n", "REVIEW.md")
+        review_page.parse(f"# Code Review: x\n\n{text}\n", "REVIEW.md")
 
 
 def test_a_skeleton_has_its_sections_and_no_verdict() -> None:
-    text = review.skeleton("add-oauth", 2)
+    text = review_page.skeleton("add-oauth", 2)
     sections = ["# Code Review: add-oauth", "## Test Results", "## Security", "## Issues", "## Verdict"]
     assert re.findall(r"^#.*", text, re.M) == sections
-    assert review.read(text)[0] == CodeReview("add-oauth", None, iteration=2)
+    assert review_page.read(text)[0] == CodeReview("add-oauth", None, iteration=2)
 
 
 WRITTEN = """---
@@ -211,8 +212,8 @@ def test_it_is_written_with_its_sections_and_issues_by_severity() -> None:
         *("add-oauth", "NEEDS_CHANGES", (low, high), "", tests, "NOT_RUN", "Fix it.", 1, ""),
         files={"src/a.py": "sha256:0e"},
     )
-    assert review.render(document) == WRITTEN.replace('"sha256:0e"', "sha256:0e")
-    assert review.read(WRITTEN)[0].issues == (high, low)
+    assert review_page.render(document) == WRITTEN.replace('"sha256:0e"', "sha256:0e")
+    assert review_page.read(WRITTEN)[0].issues == (high, low)
 
 
 CODE = st.lists(
@@ -256,20 +257,20 @@ CODE = st.lists(
 def test_any_code_that_is_quoted_is_read_back_the_same(quotes: list[str], verdict: CodeVerdict) -> None:
     found = tuple(Issue("Low", "t", "d", "s", file_path="a.py", line_number=3, quote=quote) for quote in quotes)
     document = CodeReview("x", verdict, found)
-    assert review.read(review.render(document)) == (document, ())
-    assert review.read(review.tidy(review.render(document))) == (document, ())
+    assert review_page.read(review_page.render(document)) == (document, ())
+    assert review_page.read(review_page.tidy(review_page.render(document))) == (document, ())
 
 
 @given(CODE, hand_edits())
 def test_no_code_that_is_quoted_states_a_verdict_after_any_hand_edit(quote: str, edit: Edit) -> None:
     document = CodeReview("x", "MAJOR_ISSUES", (Issue("Low", "t", "d", quote=quote),), "s", next_steps="n")
-    assert review.read(edit(review.render(document)))[0].verdict in ("MAJOR_ISSUES", None)
+    assert review_page.read(edit(review_page.render(document)))[0].verdict in ("MAJOR_ISSUES", None)
 
 
 def test_a_quote_is_shown_as_code() -> None:
     one = Issue("Low", "t", "d", file_path="a.py", line_number=3, quote="return a * b * c")
     several = replace(one, quote="if a:\n    return `b`\n\nelse:")
-    text = review.render(CodeReview("x", "APPROVED", (one, several)))
+    text = review_page.render(CodeReview("x", "APPROVED", (one, several)))
     assert "- **Line**: 3\n- **Quote**: `return a * b * c`\n" in text
     assert "- **Line**: 3\n- **Quote**:\n\n      if a:\n          return `b`\n\n      else:\n" in text
 
@@ -290,14 +291,14 @@ def test_a_quote_is_shown_as_code() -> None:
 def test_a_quote_is_read_in_every_form(label: str, below: str, quote: str) -> None:
     below = below if label[0] in "-*" and label[1] == " " else below.replace("\n  ", "\n")
     text = f"## Issues\n\n### A\n- Severity: Low\n- Description: d\n{label}{below}\n- Line: 3\n\n## Verdict\nAPPROVED\n"
-    document, findings = review.read(text)
+    document, findings = review_page.read(text)
     assert (document.issues, findings) == ((Issue("Low", "A", "d", line_number=3, quote=quote),), ())
     assert document.verdict == "APPROVED"
 
 
 def test_a_reviewer_does_not_say_that_its_own_issue_is_ungrounded() -> None:
     text = "## Issues\n\n### A\n- Severity: Low\n- Description: d\n- Ungrounded: so it is\n\n## Verdict\nMAJOR_ISSUES\n"
-    assert review.read(text)[0].issues == (Issue("Low", "A", "d"),)
+    assert review_page.read(text)[0].issues == (Issue("Low", "A", "d"),)
 
 
 # ------------------------------------------------------------------------------------------------- what agentd adds to it
@@ -354,21 +355,21 @@ BY_HAND = st.builds(
 
 
 def theirs(text: str) -> CodeReview:
-    return replace(review.read(text)[0], tree="", files={}, evidence="", remarks=(), decision="")
+    return replace(review_page.read(text)[0], tree="", files={}, evidence="", remarks=(), decision="")
 
 
 def told(text: str) -> list[tuple[str, str]]:
-    return sorted((one.rule, re.sub(r"line \d+", "line", one.message)) for one in review.read(text)[1])
+    return sorted((one.rule, re.sub(r"line \d+", "line", one.message)) for one in review_page.read(text)[1])
 
 
 @given(ANY, OURS)
 def test_what_agentd_says_is_read_back_as_its_own_and_never_as_the_reviewers(
     document: CodeReview, ours: dict[str, Any]
 ) -> None:
-    text = review.finished(review.render(document), **ours)
-    found, findings = review.read(text)
+    text = review_page.finished(review_page.render(document), **ours)
+    found, findings = review_page.read(text)
     assert not findings
-    assert theirs(text) == theirs(review.render(document))
+    assert theirs(text) == theirs(review_page.render(document))
     assert (found.tree, found.files) == (ours["tree"], ours["files"])
     said = [(found.evidence, ours["evidence"]), (found.decision, ours["decision"])]
     said += zip(found.remarks, [remark for remark in ours["remarks"] if remark.strip()], strict=True)
@@ -377,20 +378,20 @@ def test_what_agentd_says_is_read_back_as_its_own_and_never_as_the_reviewers(
 
 @given(BY_HAND, OURS)
 def test_what_a_reviewer_wrote_by_hand_stays_and_is_read_the_same(text: str, ours: dict[str, Any]) -> None:
-    done = review.finished(text, **ours)
+    done = review_page.finished(text, **ours)
     if told(text).count(("invalid_frontmatter", "the front matter has no closing '---'")):
-        assert review.read(done)[0].verdict in (review.read(text)[0].verdict, None)
+        assert review_page.read(done)[0].verdict in (review_page.read(text)[0].verdict, None)
         return
     front = frontmatter.read(text)
     if outline(front.lines, front.first).unclosed:  # it gets its end, which is then one more line of the last text
         assert theirs(done).verdict == theirs(text).verdict
         assert len(theirs(done).issues) == len(theirs(text).issues)
-        text = review.finished(done)
+        text = review_page.finished(done)
     assert (theirs(done), told(done)) == (theirs(text), told(text))
-    assert review.finished(done, **ours) == done
-    assert theirs(review.finished(done)) == theirs(text)
+    assert review_page.finished(done, **ours) == done
+    assert theirs(review_page.finished(done)) == theirs(text)
     if not any(rule == "invalid_frontmatter" for rule, _ in told(text)):
-        assert (review.read(done)[0].tree, review.read(done)[0].files) == (ours["tree"], ours["files"])
+        assert (review_page.read(done)[0].tree, review_page.read(done)[0].files) == (ours["tree"], ours["files"])
 
 
 @given(BY_HAND.filter(lambda text: additions.MARK not in text and not re.search(r"\r(?!\n)|&b", text)), OURS)
@@ -398,7 +399,7 @@ def test_what_a_reviewer_wrote_by_hand_stays_byte_for_byte(text: str, ours: dict
     head, body = re.fullmatch(
         r"(\ufeff?(?:---[ \t]*\r?\n.*?^(?:---|\.\.\.)[ \t]*\r?\n)?)(.*)", text, re.S | re.M
     ).groups()  # type: ignore[union-attr]
-    done = review.finished(text, **ours)
+    done = review_page.finished(text, **ours)
     assert body in done
     for line in head.splitlines():
         assert line in done or line.startswith(("tree:", "files:"))
@@ -414,24 +415,24 @@ def test_no_hand_edit_makes_what_agentd_says_the_reviewers_verdict(one: str, oth
         remarks=(one, other),
         decision=other,
     )
-    assert review.read(edit(review.render(document)))[0].verdict in ("MAJOR_ISSUES", None)
+    assert review_page.read(edit(review_page.render(document)))[0].verdict in ("MAJOR_ISSUES", None)
 
 
 def test_sections_that_a_reviewer_marked_as_agentds_are_replaced() -> None:
     text = "## Verdict\n\nAPPROVED\n\n## Evidence\n\n<!-- written by agentd -->\n\nAll green.\n\n## Next Steps\n\nGo.\n"
-    done = review.finished(text, evidence="1 of 5 failed.", decision="not approved: the tests are red")
+    done = review_page.finished(text, evidence="1 of 5 failed.", decision="not approved: the tests are red")
     assert "All green." not in done
-    assert review.read(done)[0] == CodeReview(
+    assert review_page.read(done)[0] == CodeReview(
         "", "APPROVED", next_steps="Go.", evidence="1 of 5 failed.", decision="not approved: the tests are red"
     )
 
 
 def test_sections_of_the_reviewers_own_with_these_titles_stay_the_reviewers() -> None:
     text = "## Verdict\n\nAPPROVED\n\n## Evidence\n\nAll green.\n\n## Outcome\n\nMerge it.\n"
-    assert review.read(text)[0] == CodeReview("", "APPROVED")
-    done = review.finished(text, evidence="1 of 5 failed.")
+    assert review_page.read(text)[0] == CodeReview("", "APPROVED")
+    done = review_page.finished(text, evidence="1 of 5 failed.")
     assert done == f"{text}\n## Evidence\n\n<!-- written by agentd -->\n\n1 of 5 failed.\n"
-    assert review.read(done)[0].evidence == "1 of 5 failed."
+    assert review_page.read(done)[0].evidence == "1 of 5 failed."
 
 
 def test_agentds_sections_follow_the_reviewers() -> None:
@@ -442,7 +443,7 @@ def test_agentds_sections_follow_the_reviewers() -> None:
     document = replace(
         document, evidence="### Commands\n\n- `make test`: red", decision="not approved: the tests are red"
     )
-    text = review.render(document)
+    text = review_page.render(document)
     assert "files:\n  a.py: 0e\ntree: 4b82\n---\n" in text.replace('"', "")
     mark = "<!-- written by agentd -->"
     assert text.endswith(
@@ -451,13 +452,13 @@ def test_agentds_sections_follow_the_reviewers() -> None:
         f"\n## agentd's Remarks\n\n{mark}\n\n- {remark}\n- b\n\n  c\n"
         f"\n## Evidence\n\n{mark}\n\n### Commands\n\n- `make test`: red\n"
     )
-    assert review.read(text) == (document, ())
+    assert review_page.read(text) == (document, ())
 
 
 def test_a_call_is_put_where_it_is_given_and_stays_where_it_is_not() -> None:
-    text = review.finished("## Verdict\r\nAPPROVED", call="review-1.1", tree="4b82")
+    text = review_page.finished("## Verdict\r\nAPPROVED", call="review-1.1", tree="4b82")
     assert text == '---\r\ncall: review-1.1\r\ntree: "4b82"\r\n---\r\n\r\n## Verdict\r\nAPPROVED'
-    again = review.read(review.finished(text))[0]
+    again = review_page.read(review_page.finished(text))[0]
     assert (again.call, again.tree, again.verdict) == ("review-1.1", "", "APPROVED")
 
 
@@ -466,7 +467,7 @@ def test_a_persons_own_review_is_read() -> None:
         "# Review\n\n## Tests\n* Status: pass\n* Passed: **7**\n\n## Security\nStatus： clean\n\n"
         "## Issues\n\n### Medium\n\n#### 命名\n\n不清楚。\n\n### Low\n\nNone.\n\n## Verdict\n\nAPPROVED\n"
     )
-    document, findings = review.read(text)
+    document, findings = review_page.read(text)
     assert not findings
     assert document == CodeReview(
         *("", "APPROVED", (Issue("Medium", "命名", "不清楚。"),), "", TestResults("PASS", passed=7), "CLEAN")
@@ -474,7 +475,7 @@ def test_a_persons_own_review_is_read() -> None:
 
 
 def test_a_status_that_is_not_known_is_told_with_its_line() -> None:
-    document, findings = review.read(
+    document, findings = review_page.read(
         "## Tests\n- Status: green\n\n## Security\n- Status: fine\n\n## Verdict\nAPPROVED\n"
     )
     assert (document.tests, document.security) == (None, None)
@@ -493,17 +494,17 @@ def test_a_status_that_is_not_known_is_told_with_its_line() -> None:
 )
 def test_a_review_that_contradicts_itself_is_told_on_the_line_of_the_verdict(part: str, message: str) -> None:
     text = f"{part}## Verdict\nAPPROVED\n"
-    _, findings = review.read(text)
+    _, findings = review_page.read(text)
     assert [(finding.rule, finding.line, finding.severity) for finding in findings] == [("invalid_review", 5, "High")]
     with pytest.raises(Corrupt, match=f"^REVIEW.md:5: .*{message}"):
-        review.parse(text, "REVIEW.md")
-    assert bool(review.read(text.replace("APPROVED", "MAJOR_ISSUES"))[1]) == ("total" in message)
+        review_page.parse(text, "REVIEW.md")
+    assert bool(review_page.read(text.replace("APPROVED", "MAJOR_ISSUES"))[1]) == ("total" in message)
 
 
 def test_a_file_that_ends_with_its_front_matter_is_told_on_its_last_line() -> None:
-    assert [finding.line for finding in review.read("---\nchange_id: x\n---")[1]] == [3]
+    assert [finding.line for finding in review_page.read("---\nchange_id: x\n---")[1]] == [3]
 
 
 def test_front_matter_that_is_broken_is_told() -> None:
-    _, findings = review.read("---\nfiles: [\n---\n## Verdict\nAPPROVED\n")
+    _, findings = review_page.read("---\nfiles: [\n---\n## Verdict\nAPPROVED\n")
     assert [finding.rule for finding in findings] == ["invalid_frontmatter"]

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentd.documents import spec
 from agentd.errors import Corrupt
+from agentd.library import spec
 from agentd.model.change import PRIORITIES, Requirement, Scenario, Spec
 from agentd.model.finding import Finding
 from agentd.model.rules import Rules

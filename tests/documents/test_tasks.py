@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentd.documents import tasks
 from agentd.errors import Corrupt, NotFound
+from agentd.families.change.documents import tasks
 from agentd.model.change import ACTIONS, LAYERS, TASK_STATUSES, Task, Tasks
 from agentd.model.rules import Rules
 from tests.documents.hand_edits import Edit, hand_edits, nasty_lines, nasty_texts, plain_texts

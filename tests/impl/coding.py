@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from agentd.documents import evidence
 from agentd.model.evidence import Evidence
+from agentd.proof import evidence_file
 from tests.sandbox import Sandbox
 
 GOOD = '''
@@ -57,7 +57,7 @@ APPROVED = verdict("APPROVED")
 
 def seen(sandbox: Sandbox, name: str = "evidence.json") -> Evidence:
     """What agentd saw, as it kept it."""
-    return evidence.read((sandbox.folder() / name).read_text(encoding="utf-8"), name)
+    return evidence_file.read((sandbox.folder() / name).read_text(encoding="utf-8"), name)
 
 
 def report(sandbox: Sandbox) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from agentd.documents import spec
+from agentd.library import spec
 from agentd.model.change import Requirement, Scenario, Spec
 
 CHANGE = "add-oauth"

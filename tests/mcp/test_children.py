@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from agentd.app.desk import open_desk
-from agentd.documents import proposal, spec
 from agentd.engine.advance import start
 from agentd.errors import NotFound
+from agentd.families.change.documents import proposal
+from agentd.library import spec
 from agentd.model.run import Intent, Run
+from agentd.runs.call_scope import open_desk
 from agentd.state.codecs import OWN
 from agentd.state.layout import child_folder
 from agentd.state.store import Store, new_state

@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 import yaml
 
-from agentd.documents import clarifications, frontmatter, proposal, review, spec, tasks
+from agentd.families.change.documents import clarifications, proposal, tasks
+from agentd.library import spec
 from agentd.model.change import AffectedSpec, Impact, Question
+from agentd.review import review_page
+from agentd.text import frontmatter
 from tests.mcp import samples
 from tests.mcp.bench import Bench, said
 
@@ -363,7 +366,7 @@ def test_the_review_of_an_implementation_says_what_was_found_and_who_said_so(ben
     bench.begin("review")
     result = bench.call_tool("create_review", samples.CREATE_REVIEW)
     assert not result.is_error, said(result)
-    read = review.parse(bench.text("REVIEW.md"), "REVIEW.md")
+    read = review_page.parse(bench.text("REVIEW.md"), "REVIEW.md")
     assert (read.change_id, read.verdict, read.iteration) == (samples.CHANGE, "NEEDS_CHANGES", 1)
     assert (read.call, read.security, read.next_steps) == ("review-1.1", "WARNINGS", "Check the state.")
     assert read.tests is not None
@@ -373,7 +376,7 @@ def test_the_review_of_an_implementation_says_what_was_found_and_who_said_so(ben
         ("Low", "A typo", "", None, ""),
     ]
     assert not bench.call_tool("create_review", {**samples.CREATE_REVIEW, **samples.CONTENT}).is_error
-    assert review.parse(bench.text("REVIEW.md"), "REVIEW.md").verdict == "APPROVED"
+    assert review_page.parse(bench.text("REVIEW.md"), "REVIEW.md").verdict == "APPROVED"
 
 
 def test_a_review_is_told_which_of_its_issues_quote_no_code(bench: Bench) -> None:
@@ -385,7 +388,7 @@ def test_a_review_is_told_which_of_its_issues_quote_no_code(bench: Bench) -> Non
     sent = changed(samples.CREATE_REVIEW, "issues", 0, "quote", value=quote)
     again = said(bench.call_tool("create_review", changed(sent, "issues", value=sent["issues"][:1])))
     assert "does not count" not in again
-    (found,) = review.parse(bench.text("REVIEW.md"), "REVIEW.md").issues
+    (found,) = review_page.parse(bench.text("REVIEW.md"), "REVIEW.md").issues
     assert found.quote == quote
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentd.documents import proposal
+from agentd.families.change.documents import proposal
 from tests.mcp import samples
 from tests.mcp.bench import Bench, said
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from agentd.documents import clarifications, proposal, spec, tasks
+from agentd.families.change.documents import clarifications, proposal, tasks
+from agentd.library import spec
 from tests.mcp import samples
 from tests.mcp.bench import Bench
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agentd.documents import questions
+from agentd.families.change.documents import questions
 from agentd.model.change import Draft
 from tests.mcp import samples
 from tests.mcp.bench import Bench, said

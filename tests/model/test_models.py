@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentd.app.defaults import DEFAULTS
 from agentd.model.models import COMPLEXITIES, AgentModel, Complexity, assess, select
+from agentd.runs.defaults import DEFAULTS
 
 MODELS = st.lists(st.builds(AgentModel, id=st.text(), model=st.text(), complexity=st.sampled_from(COMPLEXITIES)))
 

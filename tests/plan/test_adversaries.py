@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from agentd.documents import proposal
+from agentd.families.change.documents import proposal
 from agentd.model.change import Review
 from tests.plan.plans import answered
 from tests.sandbox import CHANGE, NO, YES, Ran, Sandbox, make_sandbox

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from agentd.documents import challenge, proposal
+from agentd.families.change.documents import proposal
+from agentd.review import challenge_page
 from tests.plan.plans import plan_of, spied
 from tests.sandbox import CHANGE, IDEA, NEVER, NO, YES, Sandbox, reviewed
 
@@ -35,7 +36,7 @@ def test_the_loop_revises_and_challenges_again_until_it_is_approved(sandbox: San
     assert "R1 does not say in which order" in first.content
     assert (second.status, second.iteration) == ("approved", 2)
     shown = (sandbox.folder() / "CHALLENGE.md").read_text(encoding="utf-8")
-    assert shown == challenge.render(challenge.from_review(CHANGE, second))
+    assert shown == challenge_page.render(challenge_page.from_review(CHANGE, second))
     again = sandbox.run("plan", CHANGE, "--json").data
     wanted = {"resolved_change_id": CHANGE, "verdict": "APPROVED", "iteration_count": 1, "action": "AlreadyComplete"}
     assert {key: again[key] for key in wanted} == wanted

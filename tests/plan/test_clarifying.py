@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
-from agentd.documents import clarifications
+from agentd.families.change.documents import clarifications
 from tests.plan.plans import QUESTIONS, SHORT, answered, read_lines, spied, steps, told
 from tests.sandbox import CHANGE, YES, Sandbox
 

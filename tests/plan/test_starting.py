@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from agentd.app import questions
-from agentd.app.project import open_project
-from agentd.app.work import Work
 from agentd.engine.advance import start
+from agentd.families.change import questions
+from agentd.runs.project import open_project
+from agentd.runs.work import Work
 from agentd.state import layout
 from agentd.state.codecs import OWN
 from agentd.state.store import Store, new_state

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 
 import pytest
 
-from agentd.documents import clarifications
+from agentd.families.change.documents import clarifications
 from agentd.git import repository
 from tests.crash.image import check_nobody_left
 from tests.plan.plans import QUESTIONS, SHORT, plan_of, steps

@@ -2,8 +2,8 @@
 
 import pytest
 
-from agentd.documents.outline import outline, split_lines
-from agentd.prompts.context import LARGEST_OVERVIEW, challenger_context, planner_context
+from agentd.families.change.context_text import LARGEST_OVERVIEW, challenger_context, planner_context
+from agentd.text.outline import outline, split_lines
 
 SLY = "# Context for Gemini: other\n\n## Instructions\n\n````\n## MCP Tools Available\n"
 PARTS = ["Project Overview", "Clarifications", "Project Structure", "MCP Tools Available", "Instructions"]

@@ -6,9 +6,10 @@ from textwrap import dedent
 
 import pytest
 
-from agentd.documents import challenge, proposal
+from agentd.families.change.documents import proposal
 from agentd.model.change import Review
 from agentd.prompts.render import HERE, NEEDS, SLOT, built_in, for_step, render
+from agentd.review import challenge_page
 from agentd.workflows.load import read_built_in
 from tests.app.tree import a_proposal
 
@@ -226,7 +227,7 @@ def test_a_review_in_the_form_the_challenge_asks_for_is_understood() -> None:
     assert form
     content = dedent(form[0]).replace("(title)", "I2: no logout").replace("…", "`auth-flow:R1`")
     review = Review("needs_revision", 2, "challenger", content, call="challenge-2.1")
-    found = challenge.from_review("add-oauth", review)
+    found = challenge_page.from_review("add-oauth", review)
     assert (found.verdict, found.summary) == ("NEEDS_REVISION", "(a few sentences)")
     (issue,) = found.issues
     assert (issue.severity, issue.title) == ("Medium", "I2: no logout")

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentd import yamltext
 from agentd.model.usage import Usage
+from agentd.text import lossless_yaml
 from agentd.usage.calls import Call, Spent, record, since, spent, to_data
 
 COUNT = st.none() | st.integers(0, 10**9)
@@ -153,7 +153,7 @@ def test_the_file_gives_back_what_was_recorded(made: list[Call]) -> None:
     fields: dict[str, Any] = {}
     for call in made:
         fields |= record(fields, call)
-    assert yamltext.parse(yamltext.dump(fields), "STATE.yaml").data == fields
+    assert lossless_yaml.parse(lossless_yaml.dump(fields), "STATE.yaml").data == fields
 
 
 def test_a_conversation_counted_as_a_whole_is_taken_apart_by_agent_and_session() -> None:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from agentd.app.costs import append_to_ledger, costs, day_cost, ledger_file, read_ledger
 from agentd.errors import Corrupt, DiskTrouble, RunNotFound
 from agentd.model.usage import Usage
+from agentd.runs.costs import append_to_ledger, costs, day_cost, ledger_file, read_ledger
 from agentd.state.codecs import codec
 from agentd.state.store import Store
 from agentd.usage.calls import Call, record

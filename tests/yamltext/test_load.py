@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentd.errors import Corrupt
-from agentd.yamltext import dump, load, parse
+from agentd.text.lossless_yaml import dump, load, parse
 
 SCALARS = (
     st.none()

@@ -8,9 +8,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentd.yamltext import Document, dump, parse
-from agentd.yamltext.read import read
-from agentd.yamltext.scalar import spell, spell_flow, spell_key
+from agentd.text.lossless_yaml import Document, dump, parse
+from agentd.text.lossless_yaml.read import read
+from agentd.text.lossless_yaml.scalar import spell, spell_flow, spell_key
 
 Path = tuple[Any, ...]
 

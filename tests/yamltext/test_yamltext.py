@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from agentd.errors import Corrupt
-from agentd.yamltext import dump, parse, parse_bytes
+from agentd.text.lossless_yaml import dump, parse, parse_bytes
 
 STATE = """\
 # The state of a change. You may edit this file.

@@ -2,10 +2,10 @@
 
 import click
 
-from agentd.app import commands
-from agentd.app.report import decision_data
 from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, project_for
+from agentd.runs import commands
+from agentd.runs.report import decision_data
 
 
 @click.command()

@@ -4,14 +4,14 @@ import sys
 
 import click
 
-from agentd.app.archiving import archive, showing
-from agentd.app.archiving.merging import Outlook
-from agentd.app.project import Project
 from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, plain, project_for, show
 from agentd.cli.live import is_terminal
 from agentd.errors import AgentdError, MergeConflict, UsageError
+from agentd.families.change.archive import commands, wording
+from agentd.families.change.archive.merge import Outlook
 from agentd.model.merge import Prefer
+from agentd.runs.project import Project
 
 
 @click.command()
@@ -44,16 +44,16 @@ def command(
         return archive_all(project, as_json, dry_run)
     assert change
     if dry_run:
-        return foretell(change, *archive.preview(project, change), as_json)
+        return foretell(change, *commands.preview(project, change), as_json)
     if edit:
         settle(project, change, as_json)
     prefer: Prefer = "ours" if ours else "theirs" if theirs else ""
-    return show(archive.archive(project, change, prefer), as_json)
+    return show(commands.archive(project, change, prefer), as_json)
 
 
 def settle(project: Project, change: str, as_json: bool) -> None:
     """Open the copies that are still to be settled in the person's editor; without a terminal they are only named."""
-    paths = archive.draft(project, change)
+    paths = commands.draft(project, change)
     if paths and not as_json and is_terminal(sys.stdin) and is_terminal(sys.stdout):
         try:
             click.edit(filename=[str(path) for path in paths])
@@ -61,13 +61,13 @@ def settle(project: Project, change: str, as_json: bool) -> None:
             raise AgentdError(
                 f"{error.message} Nothing was archived.", f"EDITOR=vi agentd archive {change} --edit"
             ) from None
-    still = archive.still_open(project, change)
+    still = commands.still_open(project, change)
     if still:
         names = ", ".join(f"{plain(str(path))}:{line}" for path, line in still)
         raise MergeConflict(
             f"There are conflicts left to settle: {names}; nothing was archived.",
             f"${{EDITOR:-vi}} {plain(str(still[0][0]))}   # take out the markers, then: agentd archive {change}",
-            showing.as_data(archive.preview(project, change)[0]),
+            wording.as_data(commands.preview(project, change)[0]),
             (),
         )
 
@@ -75,9 +75,9 @@ def settle(project: Project, change: str, as_json: bool) -> None:
 def foretell(change: str, outlook: Outlook, shown: list[str], as_json: bool) -> int:
     """What archiving would come to."""
     code = 1 if outlook.conflicts else 0
-    lines = list(showing.deeds(outlook.specs))
+    lines = list(wording.deeds(outlook.specs))
     if as_json:
-        conflicts = showing.as_data(outlook)
+        conflicts = wording.as_data(outlook)
         print_json({"ok": not code, "change": change, "specs": lines, "conflicts": conflicts, "exit": code})
         return code
     for line in (*(lines or ["The library stays as it is."]), *shown):
@@ -87,7 +87,7 @@ def foretell(change: str, outlook: Outlook, shown: list[str], as_json: bool) -> 
 
 def archive_all(project: Project, as_json: bool, dry_run: bool) -> int:
     """The queue, and how far it came."""
-    from agentd.app.archiving import queue
+    from agentd.families.change.archive import queue
 
     if dry_run:
         found, unreadable = queue.waiting(project)

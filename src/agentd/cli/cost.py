@@ -2,11 +2,11 @@
 
 import click
 
-from agentd.app.costs import Costs, Row, costs, dollars
 from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, project_for
 from agentd.cli.live import CONTROL
 from agentd.cli.status import FIRST
+from agentd.runs.costs import Costs, Row, costs, dollars
 
 
 @click.command()

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from agentd.app.demo import CHANGE, demonstrate
-from agentd.app.demo.disputing import SECOND
 from agentd.cli.ending import print_json
 from agentd.cli.face import json_option
 from agentd.cli.history import lines_of
+from agentd.families.change.demo import CHANGE, demonstrate
+from agentd.families.change.demo.disputing import SECOND
 
 
 @click.command()

@@ -5,8 +5,8 @@ import platform
 import click
 
 from agentd import __version__
-from agentd.app import doctor
-from agentd.app.doctor import Found
+from agentd.calling import doctor
+from agentd.calling.doctor import Found
 from agentd.cli.ending import print_json
 from agentd.cli.face import heed_signals, json_option
 from agentd.cli.live import CONTROL

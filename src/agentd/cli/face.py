@@ -13,13 +13,13 @@ from typing import Any, TypeVar
 
 import click
 
-from agentd.app import asking
-from agentd.app.project import Project, open_project
-from agentd.app.report import Report
 from agentd.cli.ending import print_json
 from agentd.cli.live import CONTROL, View, is_terminal
 from agentd.errors import Interrupted
 from agentd.model.decision import Answer, Decision
+from agentd.runs import decisions
+from agentd.runs.project import Project, open_project
+from agentd.runs.report import Report
 
 BULLET = re.compile(r"[-*+]\s")
 LISTED = 8
@@ -70,7 +70,7 @@ def project_for(as_json: bool, answers: str | None = None, **workflow: Any) -> P
 
     ask: Callable[[Decision], Answer | None] = put if someone else nobody
     if answers:
-        ask = asking.from_file(Path(answers))
+        ask = decisions.from_file(Path(answers))
     say = (lambda _: None) if as_json else view.tell
     project = open_project(ask=ask, say=say, watch=view.watch, attended=someone or bool(answers))
     chosen = {key: value for key, value in workflow.items() if value is not None}

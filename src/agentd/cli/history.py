@@ -10,7 +10,7 @@ from agentd.cli.face import json_option, project_for
 from agentd.cli.live import CONTROL
 
 if TYPE_CHECKING:
-    from agentd.app.archiving.history import Event, History, Story
+    from agentd.families.change.archive.history import Event, History, Story
 
 
 @click.command()
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @json_option
 def command(spec: str, as_json: bool) -> int:
     """Which archived change brought, reworded, renamed or removed each requirement of SPEC (`report`, `deep/one`)."""
-    from agentd.app.archiving.history import history
+    from agentd.families.change.archive.history import history
 
     found = history(project_for(as_json), spec)
     code = 1 if found.unreadable else 0

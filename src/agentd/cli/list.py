@@ -5,12 +5,12 @@ from typing import Any
 
 import click
 
-from agentd.app import looking
-from agentd.app.looking import Archived, Effect, Unreadable
-from agentd.app.report import Report
 from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, project_for
 from agentd.cli.live import CONTROL
+from agentd.runs import overview
+from agentd.runs.overview import Archived, Effect, Unreadable
+from agentd.runs.report import Report
 
 SHOWN = 8
 
@@ -23,9 +23,9 @@ def command(everything: bool, only_archived: bool, as_json: bool) -> int:
     """Every run of this project that is not finished; or every archived change, and what it did to the library."""
     project = project_for(as_json)
     if only_archived:
-        listed = archived_rows(looking.archived(project))
+        listed = archived_rows(overview.archived(project))
     else:
-        found = looking.overview(project, archived=everything)
+        found = overview.overview(project, archived=everything)
         listed = rows(
             entry for entry in found if everything or not isinstance(entry, Report) or entry.doing != "finished"
         )

@@ -5,11 +5,11 @@ from typing import Any
 
 import click
 
-from agentd.app import looking
-from agentd.app.project import Project
 from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, project_for
 from agentd.cli.live import CONTROL
+from agentd.runs import overview
+from agentd.runs.project import Project
 
 
 @click.command()
@@ -24,16 +24,16 @@ def command(run: str, last: int | None, raw: bool, call: str, follow: bool, as_j
     project = project_for(as_json)
     if raw or call:
         return show_raw(project, run, call, last, as_json)
-    folder, events = looking.log(project, run, last or 0)
+    folder, events = overview.log(project, run, last or 0)
     if as_json:
         print_json({"ok": True, "folder": project.relative(folder), "events": events, "exit": 0})
         return 0
     for event in events:
         click.echo(line(event))
-    while follow and looking.holder(project, run) is not None:
+    while follow and overview.holder(project, run) is not None:
         time.sleep(0.2)
         seen = events[-1].get("n", 0) if events else 0
-        events = looking.log(project, run)[1]
+        events = overview.log(project, run)[1]
         for event in events:
             if event.get("n", 0) > seen:
                 click.echo(line(event))
@@ -42,7 +42,7 @@ def command(run: str, last: int | None, raw: bool, call: str, follow: bool, as_j
 
 def show_raw(project: Project, run: str, call: str, last: int | None, as_json: bool) -> int:
     """The transcripts, each under its name; with -n the last lines of each."""
-    found = [(name, lines[-last:] if last else lines) for name, lines in looking.transcripts(project, run, call)]
+    found = [(name, lines[-last:] if last else lines) for name, lines in overview.transcripts(project, run, call)]
     if as_json:
         print_json({"ok": True, "transcripts": [{"file": name, "lines": lines} for name, lines in found], "exit": 0})
         return 0

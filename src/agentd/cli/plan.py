@@ -2,8 +2,8 @@
 
 import click
 
-from agentd.app import changing
 from agentd.cli.face import Worded, driving, project_for, show
+from agentd.families.change import commands
 
 BEYOND = {
     "challenged": "✅ Planning complete",
@@ -39,8 +39,8 @@ def command(
     clarified first: the planner asks three to five questions.
     """
     project = project_for(as_json, answers, human_in_loop=False if auto else None)
-    wishes = changing.Wishes(skip_clarify, one_shot, (git or "").replace("-", "_"))
-    report = changing.plan(project, change, description, wishes)
+    wishes = commands.Wishes(skip_clarify, one_shot, (git or "").replace("-", "_"))
+    report = commands.plan(project, change, description, wishes)
     if not as_json and report.phase in BEYOND:
         click.echo(BEYOND[report.phase])
     return show(report, as_json)

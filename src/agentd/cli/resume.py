@@ -2,8 +2,8 @@
 
 import click
 
-from agentd.app import commands
 from agentd.cli.face import driving, project_for, show
+from agentd.runs import commands
 
 
 @click.command()

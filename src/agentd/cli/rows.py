@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from agentd.app import watching
+from agentd.agents import live_line
 from agentd.model.moment import Moment
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ class Call:
 
     def hear(self, line: str) -> None:
         """Take in a line the agent printed."""
-        self.last = watching.said(line) or self.last
-        counted = watching.usage(line)
+        self.last = live_line.said(line) or self.last
+        counted = live_line.usage(line)
         if counted:
             turn, tokens = counted
             self.used[turn] = tokens
@@ -46,8 +46,8 @@ def rows(call: Call, cost: str) -> "Iterator[Text]":
     who = " · ".join(filter(None, (of.role, f"{of.agent} ({of.model})" if of.model else of.agent)))
     facts = (who, clock(now - call.since), f"{tokens:,} tokens" if tokens is not None else "", cost)
     head = Text(no_wrap=True, overflow="ellipsis")
-    head.append(f"{SPINNER[int(now / EVERY) % len(SPINNER)]} ", "cyan").append(watching.tidy(of.step), "bold")
-    yield head.append("".join(f"  {watching.tidy(fact)}" for fact in facts if fact))
+    head.append(f"{SPINNER[int(now / EVERY) % len(SPINNER)]} ", "cyan").append(live_line.tidy(of.step), "bold")
+    yield head.append("".join(f"  {live_line.tidy(fact)}" for fact in facts if fact))
     if call.last:
         yield Text(f"  {call.last}", "dim", no_wrap=True, overflow="ellipsis")
 

@@ -2,11 +2,11 @@
 
 import click
 
-from agentd.app import looking
-from agentd.app.report import Report
 from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, project_for, show
 from agentd.cli.list import rows
+from agentd.runs import overview
+from agentd.runs.report import Report
 
 FIRST = 'agentd plan my-change "what should change"'
 
@@ -18,8 +18,8 @@ def command(run: str, as_json: bool) -> int:
     """Where RUN stands, or every run that is not finished."""
     project = project_for(as_json)
     if run:
-        return show(looking.status(project, run), as_json)
-    found = list(looking.overview(project))
+        return show(overview.status(project, run), as_json)
+    found = list(overview.overview(project))
     reports = [
         entry
         for entry in found

@@ -2,14 +2,14 @@
 
 import click
 
-from agentd.app import changing
 from agentd.cli.face import driving, project_for, show
+from agentd.families.change import commands
 
 
 @click.command()
-@click.argument("name", type=click.Choice(list(changing.SINGLE)))
+@click.argument("name", type=click.Choice(list(commands.SINGLE)))
 @click.argument("change")
 @driving
 def command(name: str, change: str, as_json: bool, answers: str | None) -> int:
     """Do the step NAME of CHANGE and stop; its gate holds as ever."""
-    return show(changing.step(project_for(as_json, answers), name, change), as_json)
+    return show(commands.step(project_for(as_json, answers), name, change), as_json)

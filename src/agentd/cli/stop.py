@@ -6,10 +6,10 @@ from contextlib import suppress
 
 import click
 
-from agentd.app import commands, looking
 from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, project_for
 from agentd.errors import AgentdError
+from agentd.runs import commands, overview
 
 
 @click.command()
@@ -19,7 +19,7 @@ from agentd.errors import AgentdError
 def command(run: str, now: bool, as_json: bool) -> int:
     """Ask whoever works on RUN to stop after the step under way."""
     project = project_for(as_json)
-    holder = looking.holder(project, run) if now else None
+    holder = overview.holder(project, run) if now else None
     working = commands.request_stop(project, run)
     if holder:
         if holder.get("host") != os.uname().nodename:

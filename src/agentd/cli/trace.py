@@ -12,7 +12,7 @@ from agentd.cli.live import CONTROL
 from agentd.cli.status import FIRST
 
 if TYPE_CHECKING:
-    from agentd.app.tracing import Row, Seen, Trace, TracedFile, TracedTask, TracedTest, Traces
+    from agentd.families.change.trace import Row, Seen, Trace, TracedFile, TracedTask, TracedTest, Traces
 
 WIDTH = 100
 INDENT = " " * 12
@@ -24,7 +24,7 @@ INDENT = " " * 12
 @json_option
 def command(change: str, strict: bool, as_json: bool) -> int:
     """What proves each requirement of CHANGE, or of every change: its tasks, files, tests and evidence, and the gaps."""
-    from agentd.app.tracing import trace
+    from agentd.families.change.trace import trace
 
     project = project_for(as_json)
     found = trace(project, change)

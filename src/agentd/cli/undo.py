@@ -2,8 +2,8 @@
 
 import click
 
-from agentd.app.archiving import archive
 from agentd.cli.face import json_option, project_for, show
+from agentd.families.change.archive import commands
 
 
 @click.command()
@@ -14,4 +14,4 @@ def command(change: str, as_json: bool) -> int:
 
     Only its diary keeps what happened. An archive that something later depends on is not undone: what that is, is told.
     """
-    return show(archive.undo(project_for(as_json), change), as_json)
+    return show(commands.undo(project_for(as_json), change), as_json)

@@ -4,11 +4,11 @@ import os
 
 import click
 
-from agentd.app import validating
-from agentd.app.validating import Validation
 from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, plain, project_for
 from agentd.errors import UsageError
+from agentd.families.change import validation
+from agentd.families.change.validation import Validation
 
 
 @click.command()
@@ -26,11 +26,11 @@ def command(change: str, specs: bool, strict: bool, fix: bool, verbose: bool, as
         raise UsageError("A change and --specs cannot be checked at once.", f"agentd validate {change}")
     project = project_for(as_json)
     if change:
-        found = validating.validate_change(project, change, fix)
+        found = validation.validate_change(project, change, fix)
     elif specs:
-        found = validating.validate_library(project, fix)
+        found = validation.validate_library(project, fix)
     else:
-        found = validating.validate_all(project, fix, os.cpu_count() or 1)
+        found = validation.validate_all(project, fix, os.cpu_count() or 1)
     code = 0 if (found.strict if strict else found.valid) and not found.held else 1
     if as_json:
         print_json({"ok": code == 0, **found.to_data(), "exit": code})

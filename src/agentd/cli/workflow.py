@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
-from agentd.app import looking
 from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, project_for
 from agentd.model.workflow import Edge, Workflow
+from agentd.runs import overview
 
 
 @click.group()
@@ -42,7 +42,7 @@ def list_(as_json: bool) -> int:
 def show(name: str, diagram: bool, as_json: bool) -> int:
     """The table of workflow NAME, or its diagram."""
     project = project_for(as_json)
-    table, drawing = project.workflow(name), looking.diagram(project, name)
+    table, drawing = project.workflow(name), overview.diagram(project, name)
     if as_json:
         print_json({"ok": True, **to_data(table), "diagram": drawing, "exit": 0})
     else:

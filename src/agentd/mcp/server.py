@@ -18,10 +18,10 @@ from mcp_types import Tool as Listed
 from pydantic import Field, ValidationError
 
 from agentd import __version__
-from agentd.app.confined import LARGEST, holds_secret
-from agentd.app.desk import Desk
 from agentd.errors import AgentdError, Refused
 from agentd.mcp.tools import MODULES, find
+from agentd.runs.call_scope import Desk
+from agentd.runs.safe_paths import LARGEST, holds_secret
 
 INSTRUCTIONS = (
     "The documents of one agentd change. Write them with these tools, never by hand: they check what you send. "
@@ -190,6 +190,6 @@ def serve_nobody() -> None:
 
 def serve(folder: Path, call: str) -> None:
     """Answer over stdin and stdout until the agent closes them."""
-    from agentd.app.desk import open_desk
+    from agentd.runs.call_scope import open_desk
 
     Documents(open_desk(folder, call)).run()

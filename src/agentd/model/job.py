@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 
 from agentd.model.usage import Usage
 
-# What can go wrong with a call. The class decides what happens next: see `app/trying.py`.
+# What can go wrong with a call. The class decides what happens next: see `calling/retry.py`.
 Failure = Literal["quota", "auth", "transient", "hang", "refused", "unreadable", "lost", "failed"]
 FAILURES: tuple[Failure, ...] = get_args(Failure)
 

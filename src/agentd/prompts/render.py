@@ -32,7 +32,8 @@ NEEDS = {
 
 def built_in(name: str) -> str:
     """A template that ships with agentd."""
-    return (HERE / f"{name}.md").read_text(encoding="utf-8")
+    here = HERE if (HERE / f"{name}.md").exists() else HERE.parent / "families" / "change" / "prompts"
+    return (here / f"{name}.md").read_text(encoding="utf-8")
 
 
 def for_step(step: str, tools: Collection[str]) -> str:

@@ -11,11 +11,11 @@ from typing import Any
 
 import yaml
 
-from agentd import yamltext
 from agentd.errors import Corrupt
 from agentd.model.run import Run
 from agentd.state import durable, journal
 from agentd.state.codecs import Codec, Malformed, State, decode, encode
+from agentd.text import lossless_yaml
 
 
 class Store:
@@ -25,7 +25,7 @@ class Store:
         self.folder = folder
         self.codec = codec
         self.role = role
-        self._document: yamltext.Document | None = None
+        self._document: lossless_yaml.Document | None = None
         self._seen: tuple[int, int, int] | None = None
         self._known: Mapping[str, Any] = {}
         self._phase = ""
@@ -60,7 +60,7 @@ class Store:
             if not self.codec.file.endswith(".yaml"):
                 return self.load()
             with open(self.path, "rb") as file:
-                return decode(self.codec, yamltext.load(file.read().decode()))
+                return decode(self.codec, lossless_yaml.load(file.read().decode()))
         except (OSError, UnicodeDecodeError, Corrupt, Malformed):
             return self.load()
 
@@ -128,7 +128,7 @@ class Store:
 
     def _parse(self, text: bytes) -> Mapping[str, Any]:
         if self.codec.file.endswith(".yaml"):
-            self._document = yamltext.parse_bytes(text, str(self.path))
+            self._document = lossless_yaml.parse_bytes(text, str(self.path))
             return self._document.data
         try:
             data = json.loads(text)
@@ -146,7 +146,7 @@ class Store:
         if not self.codec.file.endswith(".yaml"):
             return (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode()
         if self._document is None:
-            self._document = yamltext.parse(yamltext.dump(data), str(self.path))
+            self._document = lossless_yaml.parse(lossless_yaml.dump(data), str(self.path))
         else:
             self._document = self._document.updated(data)
         return self._document.text.encode()

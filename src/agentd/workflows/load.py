@@ -10,7 +10,7 @@ import yaml
 from agentd.errors import NotFound, Unsound
 from agentd.model.workflow import KINDS, Edge, Step, Workflow
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1] / "families"
 BUILT_IN = (
     "change",
     "change-question",
@@ -38,7 +38,7 @@ def read_built_in(name: str) -> Workflow:
     """One of the tables that ship with agentd."""
     if name not in BUILT_IN:
         raise NotFound(f"There is no built-in workflow '{name}'.", "agentd workflow list")
-    text = (HERE / f"{name}.yaml").read_text(encoding="utf-8")
+    text = (HERE / name.partition("-")[0] / f"{name}.yaml").read_text(encoding="utf-8")
     return parse(text, f"{name}.yaml")
 
 

@@ -4,10 +4,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from agentd.app import writing
-from agentd.app.desk import Desk
+from agentd.families.change import write_tools
 from agentd.mcp.tools.words import ChangeId, Line, Part, Text
 from agentd.model.change import Question
+from agentd.runs.call_scope import Desk
 
 
 class Clarified(Part):
@@ -21,7 +21,7 @@ class Clarified(Part):
 
 def create_clarifications(
     desk: Desk, change_id: ChangeId, questions: Annotated[list[Clarified], Field(min_length=1, max_length=200)]
-) -> writing.Written:
+) -> write_tools.Written:
     """Write clarifications.md: what was asked before the proposal, and what was answered. Replaces what is there."""
     asked = tuple(Question(one.topic, one.question, one.answer, one.rationale) for one in questions)
-    return writing.write_clarifications(desk, asked)
+    return write_tools.write_clarifications(desk, asked)

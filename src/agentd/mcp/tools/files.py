@@ -4,9 +4,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from agentd.app import reading, writing
-from agentd.app.desk import Desk
+from agentd.families.change import read_tools, write_tools
 from agentd.mcp.tools.words import ChangeId, Name
+from agentd.runs.call_scope import Desk
 
 
 def read_file(
@@ -15,9 +15,9 @@ def read_file(
     file: Annotated[
         Name, Field(description="A path in the change or from the project's root; proposal, tasks, or a spec's id")
     ],
-) -> reading.Text:
+) -> read_tools.Text:
     """The text of any file of the change."""
-    return reading.read_file(desk, file)
+    return read_tools.read_file(desk, file)
 
 
 def edit_file(
@@ -26,6 +26,6 @@ def edit_file(
     file: Name,
     old_text: Annotated[str, Field(min_length=1, description="What to replace; it must be there exactly once")],
     new_text: str,
-) -> writing.Written:
+) -> write_tools.Written:
     """Replace one piece of text in a document of the change. Reviews and state cannot be edited."""
-    return writing.edit_file(desk, file, old_text, new_text)
+    return write_tools.edit_file(desk, file, old_text, new_text)

@@ -4,9 +4,9 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from agentd.app import reading
-from agentd.app.desk import Desk
+from agentd.families.change import read_tools
 from agentd.mcp.tools.words import ChangeId
+from agentd.runs.call_scope import Desk
 
 Branch = Annotated[
     str,
@@ -15,9 +15,9 @@ Branch = Annotated[
 ]
 
 
-def read_implementation_summary(desk: Desk, change_id: ChangeId, base_branch: Branch = "main") -> reading.Summary:
+def read_implementation_summary(desk: Desk, change_id: ChangeId, base_branch: Branch = "main") -> read_tools.Summary:
     """The implementer's notes, the tasks with their status, and what changed since the base branch."""
-    return reading.read_implementation_summary(desk, base_branch)
+    return read_tools.read_implementation_summary(desk, base_branch)
 
 
 def list_changed_files(
@@ -25,6 +25,6 @@ def list_changed_files(
     change_id: ChangeId,
     base_branch: Branch = "main",
     filter: Annotated[str, Field(max_length=200, description="A pattern such as src/*.py, or a part of a path")] = "",  # noqa: A002
-) -> reading.Changed:
+) -> read_tools.Changed:
     """Every file that differs from the base branch, committed or not."""
-    return reading.list_changed_files(desk, base_branch, filter)
+    return read_tools.list_changed_files(desk, base_branch, filter)

@@ -4,25 +4,25 @@ from typing import Annotated
 
 from pydantic import Field
 
-from agentd.app import library
-from agentd.app.desk import Desk
-from agentd.app.reading import Text as Read
-from agentd.app.writing import Written
+from agentd.families.change.read_tools import Text as Read
+from agentd.families.change.write_tools import Written
+from agentd.library import knowledge
 from agentd.mcp.tools.words import Line, Name, Text
+from agentd.runs.call_scope import Desk
 
 Where = Annotated[Name, Field(description="A path in agentd/knowledge/, such as 01-storage/sqlite.md")]
 
 
 def read_knowledge(desk: Desk, path: Where) -> Read:
     """One page of what the project knows."""
-    return library.read_knowledge(desk, path)
+    return knowledge.read_knowledge(desk, path)
 
 
-def list_knowledge(desk: Desk, path: Annotated[str, Field(max_length=1000)] = "") -> library.Pages:
+def list_knowledge(desk: Desk, path: Annotated[str, Field(max_length=1000)] = "") -> knowledge.Pages:
     """The pages of what the project knows, all of them or those in a folder."""
-    return library.list_knowledge(desk, path)
+    return knowledge.list_knowledge(desk, path)
 
 
 def write_knowledge(desk: Desk, path: Where, title: Line, source: Line, content: Text) -> Written:
     """Write a page of what the project should remember, with where it comes from. Replaces what is there."""
-    return library.write_knowledge(desk, path, title, source, content)
+    return knowledge.write_knowledge(desk, path, title, source, content)

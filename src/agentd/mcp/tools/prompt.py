@@ -2,9 +2,9 @@
 
 from typing import Literal
 
-from agentd.app import reading
-from agentd.app.desk import Desk
+from agentd.families.change import read_tools
 from agentd.mcp.tools.words import ChangeId
+from agentd.runs.call_scope import Desk
 
 TaskType = Literal[
     "create_proposal",
@@ -23,6 +23,6 @@ TaskType = Literal[
 ]
 
 
-def get_task(desk: Desk, change_id: ChangeId, task_type: TaskType) -> reading.Text:
+def get_task(desk: Desk, change_id: ChangeId, task_type: TaskType) -> read_tools.Text:
     """The instructions for a kind of task, filled in for this change."""
-    return reading.get_task(desk, task_type)
+    return read_tools.get_task(desk, task_type)

@@ -4,10 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from agentd.app import reviewing, writing
-from agentd.app.desk import Desk
+from agentd.families.change import review_tools, write_tools
 from agentd.mcp.tools.words import ChangeId, Count, Line, Part, Prose, SpecId, Text
 from agentd.model.change import AffectedSpec, Impact, Proposal, Scope
+from agentd.runs.call_scope import Desk
 
 
 class Affected(Part):
@@ -39,7 +39,7 @@ def create_proposal(
     why: Prose,
     what_changes: Annotated[list[Text], Field(min_length=1, max_length=500)],
     impact: Reach,
-) -> writing.Written:
+) -> write_tools.Written:
     """Write proposal.md. One that is there is replaced, but for the reviews in it: they stay as they are."""
     specs = (
         AffectedSpec(one) if isinstance(one, str) else AffectedSpec(one.id, one.depends, one.removed)
@@ -53,7 +53,7 @@ def create_proposal(
         affected_code=impact.affected_code,
         breaking_changes=impact.breaking_changes,
     )
-    return writing.write_proposal(desk, Proposal(change_id, summary, why, tuple(what_changes), reach))
+    return write_tools.write_proposal(desk, Proposal(change_id, summary, why, tuple(what_changes), reach))
 
 
 def append_review(
@@ -67,6 +67,6 @@ def append_review(
         StringConstraints(strip_whitespace=True, min_length=50),
         Field(description="Markdown with the headings Summary, Issues, Verdict and Next Steps"),
     ],
-) -> writing.Written:
+) -> write_tools.Written:
     """Add your review to proposal.md and write CHALLENGE.md from it. Called again in the same step, it replaces yours."""
-    return reviewing.append_review(desk, status, iteration, reviewer, content)
+    return review_tools.append_review(desk, status, iteration, reviewer, content)

@@ -4,10 +4,10 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from agentd.app import writing
-from agentd.app.desk import Desk
+from agentd.families.change import write_tools
 from agentd.mcp.tools.words import ChangeId, Line, Part, Text
 from agentd.model.change import Draft
+from agentd.runs.call_scope import Desk
 
 
 class Drafted(Part):
@@ -24,7 +24,7 @@ class Drafted(Part):
 
 def draft_questions(
     desk: Desk, change_id: ChangeId, questions: Annotated[list[Drafted], Field(min_length=3, max_length=5)]
-) -> writing.Written:
+) -> write_tools.Written:
     """Write questions.yaml: what to ask the person before the proposal is written. Replaces what is there."""
     drafts = (Draft(one.topic, one.question, tuple(one.options), one.rationale or "") for one in questions)
-    return writing.write_questions(desk, tuple(drafts))
+    return write_tools.write_questions(desk, tuple(drafts))

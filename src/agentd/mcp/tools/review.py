@@ -4,12 +4,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from agentd.app import reviewing
-from agentd.app.desk import Desk
-from agentd.app.writing import Written
+from agentd.families.change import review_tools
+from agentd.families.change.write_tools import Written
 from agentd.mcp.tools.words import ChangeId, Count, Line, Part, Text
 from agentd.model.finding import Severity
 from agentd.model.verdict import CodeReview, CodeVerdict, Issue, SecurityStatus, TestResults, TestStatus
+from agentd.runs.call_scope import Desk
 
 SEVERITY: dict[str, Severity] = {"HIGH": "High", "MEDIUM": "Medium", "LOW": "Low"}
 
@@ -75,4 +75,4 @@ def create_review(
         next_steps=next_steps or "",
         iteration=iteration,
     )
-    return reviewing.write_review(desk, review)
+    return review_tools.write_review(desk, review)

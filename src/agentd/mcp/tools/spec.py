@@ -4,10 +4,10 @@ from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
-from agentd.app import reading, writing
-from agentd.app.desk import Desk
+from agentd.families.change import read_tools, write_tools
 from agentd.mcp.tools.words import ChangeId, Line, Part, Prose, SpecId, Text
 from agentd.model.change import Priority, Requirement, Scenario, Spec
+from agentd.runs.call_scope import Desk
 
 
 class Required(Part):
@@ -38,7 +38,7 @@ def create_spec(
     scenarios: Annotated[list[Seen], Field(min_length=1, max_length=2000)],
     flow_diagram: Annotated[Text | None, Field(description="Mermaid, fenced or not")] = None,
     data_model: Annotated[dict[str, Any] | None, Field(description="A JSON Schema")] = None,
-) -> writing.Written:
+) -> write_tools.Written:
     """Write specs/<spec_id>.md: requirements R1, R2 … and the scenarios that show them. Replaces what is there."""
     spec = Spec(
         id=spec_id,
@@ -49,14 +49,14 @@ def create_spec(
         flow_diagram=flow_diagram or "",
         data_model=data_model,
     )
-    return writing.write_spec(desk, spec)
+    return write_tools.write_spec(desk, spec)
 
 
-def list_specs(desk: Desk, change_id: ChangeId, spec_id: SpecId | None = None) -> reading.Specs:
+def list_specs(desk: Desk, change_id: ChangeId, spec_id: SpecId | None = None) -> read_tools.Specs:
     """The specs of the change with their requirements; with spec_id, only those that must come before it."""
-    return reading.list_specs(desk, spec_id)
+    return read_tools.list_specs(desk, spec_id)
 
 
-def read_all_requirements(desk: Desk, change_id: ChangeId) -> reading.Specs:
+def read_all_requirements(desk: Desk, change_id: ChangeId) -> read_tools.Specs:
     """Every requirement and scenario of every spec of the change, in full."""
-    return reading.read_all_requirements(desk)
+    return read_tools.read_all_requirements(desk)

@@ -4,10 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from agentd.app import ticking, writing
-from agentd.app.desk import Desk
+from agentd.families.change import task_tools, write_tools
 from agentd.mcp.tools.words import ChangeId, Line, Name, Part, Text
 from agentd.model.change import Layer, Task
+from agentd.runs.call_scope import Desk
 
 TaskId = Annotated[
     str, StringConstraints(pattern=r"^((data|logic|integration|testing)\.[1-9]\d*|[1-4]\.[1-9]\d*)$", max_length=30)
@@ -43,7 +43,7 @@ class Planned(Part):
 
 def create_tasks(
     desk: Desk, change_id: ChangeId, tasks: Annotated[list[Planned], Field(min_length=1, max_length=2000)]
-) -> writing.Written:
+) -> write_tools.Written:
     """Write tasks.md: the work in layers, each task on one file and for one requirement. Replaces what is there."""
     planned = (
         Task(
@@ -58,9 +58,9 @@ def create_tasks(
         )
         for one in tasks
     )
-    return writing.write_tasks(desk, tuple(planned))
+    return write_tools.write_tasks(desk, tuple(planned))
 
 
-def finish_task(desk: Desk, change_id: ChangeId, task_id: TaskId) -> writing.Written:
+def finish_task(desk: Desk, change_id: ChangeId, task_id: TaskId) -> write_tools.Written:
     """Say that a task is done, right after doing it. Refused as long as its file is as it was."""
-    return ticking.finish_task(desk, task_id)
+    return task_tools.finish_task(desk, task_id)

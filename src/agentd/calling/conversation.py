@@ -1,0 +1,161 @@
+"""One conversation with an agent's program: started within the limits of a call, its transcript written, read and paid for."""
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentd import process
+from agentd.agents.events import load
+from agentd.calling import agent_settings, budget, roster, sandbox, transcripts
+from agentd.calling.job import server, settings
+from agentd.calling.roster import Player
+from agentd.calling.transcripts import Told
+from agentd.errors import Interrupted
+from agentd.model.job import Command, Job
+from agentd.model.moment import Moment
+from agentd.model.run import Run
+from agentd.model.workflow import Step
+from agentd.redaction import Stream, secret_values
+from agentd.runs.project import Project
+from agentd.state import durable
+
+if TYPE_CHECKING:
+    from agentd.runs.work import Work
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How an agent's program ended: by itself ("exit"), or by one of agentd's clocks or the limit of that name."""
+
+    code: int
+    how: str
+    seconds: float
+    errors: tuple[str, ...] = ()
+
+
+class _Over(Exception):
+    """An agent's program went over a limit that nobody but agentd counts; `limit` is the setting."""
+
+    def __init__(self, limit: str) -> None:
+        self.limit = limit
+
+
+def converse(work: "Work", run: Run, step: Step, player: Player, job: Job) -> tuple[Ended, Told]:
+    """Run the agent's program to its end, keep what it printed and what it used, and read it."""
+    command = player.adapter.command(job)
+    path, environment = transcripts.path_of(work, job.call), work.environment()
+    moment = Moment(
+        "begin", _full_name(work, job.call), _full_name(work, step.name), step.what, player.agent, job.model
+    )
+
+    def watch(line: str) -> None:
+        work.project.watch(replace(moment, kind="line", line=line))
+
+    work.project.watch(moment)
+    made = None
+    try:
+        ended = run_program(work.project, player, job, command, path, environment, watch)
+        told = transcripts.read(work, job.call, step.what)
+        made = budget.record(work, run, step, told, round(ended.seconds * 1000))
+    finally:
+        used = (made.usage.tokens_in, made.usage.tokens_out) if made else (None, None)
+        known = [tokens for tokens in used if tokens is not None]
+        work.project.watch(
+            replace(moment, kind="end", tokens=sum(known) if known else None, cost=made.cost if made else None)
+        )
+    sessions = {str(value) for key, value in work.top.state.fields.items() if key.endswith("session_id")}
+    limit = int(work.project.config.get("calls", "transcripts_mb"))
+    transcripts.rotate(work.store.folder, limit, {*sessions, told.reply.session})
+    return ended, told
+
+
+def run_program(
+    project: Project,
+    player: Player,
+    job: Job,
+    command: Command,
+    transcript: Path,
+    environment: Mapping[str, str],
+    watch: Callable[[str], None] = lambda line: None,
+    timeout: float = 0.0,
+) -> Ended:
+    """Run a program for a job within the limits of a call, or of less time, its transcript written line by line."""
+    _lay_out(job, command)
+    limits = project.config.sections["calls"]
+    key = os.environ.get(job.settings.get("api_key_env", ""), "")
+    secrets = (*secret_values({**os.environ, **command.env}), *([key] if key else []))
+    printed, mark = Stream(secrets), os.urandom(8).hex()
+    begun, turns, size = time.monotonic(), 0, 0
+    most = int(limits["transcripts_mb"]) * transcripts.MEGABYTE
+    with transcripts.written(transcript) as log:
+        log.write(transcripts.first_line(player.agent, job, mark))
+
+        def keep(line: str) -> None:
+            nonlocal turns, size
+            size += len(line)
+            if most and size > most:
+                raise _Over("transcripts_mb")
+            clean = printed.clean(line)
+            log.write(clean + "\n")
+            watch(clean)
+            if player.adapter.turns and job.max_turns:
+                turns += (load(line) or {}).get("type") in player.adapter.turns
+                if turns > job.max_turns:
+                    raise _Over("max_turns")
+
+        try:
+            done = process.run(
+                sandbox.around_agent(project, job, command),
+                cwd=job.cwd,
+                env={**job.env, **command.env, **environment},
+                stdin=command.stdin,
+                timeout=timeout or float(limits["timeout_secs"]),
+                silence=float(limits["silence_secs"]),
+                grace=float(limits["grace_secs"]),
+                on_line=keep,
+                stop=project.interrupted,
+            )
+            ended = Ended(done.code, done.ended, done.seconds, tuple(map(Stream(secrets).clean, done.errors))[-40:])
+        except _Over as over:
+            ended = Ended(-15, over.limit, time.monotonic() - begun)
+        log.write(transcripts.last_line(ended.code, ended.how, ended.seconds, ended.errors, mark))
+    if ended.how == "stopped":
+        raise Interrupted(15)
+    return ended
+
+
+def register_ahead(work: "Work", *roles: str) -> None:
+    """Put into the project's settings what the agents of these roles will need there, so that it is no later change."""
+    for role in roles:
+        player = roster.line_up(work.project, role)[0]
+        job = Job(
+            call="",
+            step=role,
+            role=role,
+            visit=1,
+            prompt="",
+            cwd=str(work.cwd),
+            folder=str(work.home),
+            server=server(work.store.folder, ""),
+            program=tuple(roster.program(work.project, player.agent)),
+            settings=settings(work.project, player.agent),
+        )
+        for name, wanted in player.adapter.command(job).merges.items():
+            agent_settings.register(work.cwd / name, wanted, work.cwd)
+
+
+def _lay_out(job: Job, command: Command) -> None:
+    """The files a program finds when it starts, and what must be in the settings of the project."""
+    for name, text in command.files.items():
+        path = Path(job.scratch) / name
+        durable.make_folder(path.parent)
+        durable.replace(path, text.encode(errors="replace"), "scratch")
+    for name, wanted in command.merges.items():
+        agent_settings.register(Path(job.cwd) / name, wanted, Path(job.cwd))
+
+
+def _full_name(work: "Work", name: str) -> str:
+    return " ".join((name, *work.items_above()))

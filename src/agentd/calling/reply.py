@@ -1,0 +1,106 @@
+"""What an agent states in words: a structured line, never a word found somewhere in its prose."""
+
+import json
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from agentd.text.outline import closes, opens, split_lines
+
+_QUOTE_OR_LIST = re.compile(r"[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?")
+_NO_CODE = re.compile(r" {0,3}(?:(?:> ?)+ {0,3})?(?:(?:[-*+]|\d{1,9}[.)])[ \t]{1,4})?(?=\S)")  # deeper is code
+_PASS = re.compile(
+    r"(\*\*|__|)(?:PASS|<review>[ \t]*PASS[ \t]*</review>)"
+    r"(?:[ \t]*[:：]|\1(?:[ \t]*[:：]|[ \t]+[-–—][ \t]|[.!。]?[ \t]*\Z))"
+)
+_AGAINST = re.compile(r"(?:#{1,6}[ \t]+)?[`*_\[(]*(?:NEEDS[_ -]?REVISION|FAIL(?:ED)?|NOT[_ ]PASS)(?![A-Za-z0-9])")
+_TAG_AGAINST = re.compile(r"<review>[ \t]*NEEDS[_ -]?REVISION[ \t]*</review>")
+_AGAINST_WORD = re.compile(r"\bNEEDS[_ -]?REVISION\b")
+
+
+@dataclass(frozen=True)
+class Stated:
+    """The outcome found, or why none can be taken from the reply."""
+
+    word: str = ""
+    problem: str = ""
+
+
+def find_outcome(text: str, allowed: Collection[str]) -> Stated:
+    """Reads lines that are a JSON object with the key `outcome`; two that disagree are no outcome at all."""
+    return judge(_outcomes(text), allowed)
+
+
+def judge(words: Collection[object], allowed: Collection[str]) -> Stated:
+    """One allowed word, said once or several times, is an outcome; anything else is a problem."""
+    different = list(dict.fromkeys(map(str, words)))
+    if not different:
+        return Stated(problem="the reply states no outcome")
+    if len(different) > 1:
+        return Stated(problem=f"the reply states different outcomes: {', '.join(different)}")
+    word = different[0].strip().lower()
+    if word not in allowed:
+        return Stated(problem=f"the reply states '{different[0]}', which is none of {', '.join(allowed)}")
+    return Stated(word)
+
+
+def self_review(text: str) -> Literal["pass", "needs_revision"]:
+    """What an author says of its own document. Only a clear PASS that nothing speaks against is one.
+
+    A marker begins its line: `PASS`, `PASS: …`, `NEEDS_REVISION: …`, `<review>PASS</review>`, or a JSON outcome.
+    """
+    said = _outcomes(text)
+    passed = judge(said, ("pass",)).word == "pass"
+    if said and not passed:
+        return "needs_revision"
+    for line in _plain_lines(text):
+        marked = _passes(line)
+        if _AGAINST.match(_undressed(line)) or _TAG_AGAINST.search(line) or (marked and _AGAINST_WORD.search(line)):
+            return "needs_revision"
+        passed = passed or marked
+    return "pass" if passed else "needs_revision"
+
+
+def _passes(line: str) -> bool:
+    """Whether a line is a marker of PASS; one in backticks is if nothing else stands on its line."""
+    start = _NO_CODE.match(line)
+    said = line[start.end() :].rstrip() if start else ""
+    if said.count("`") == 2 and said[0] == said[-1] == "`":
+        said = said[1:-1]
+    return _PASS.match(said) is not None
+
+
+def _plain_lines(text: str) -> Iterator[str]:
+    """The lines outside code fences and comments, also where those stand in a quotation or a list."""
+    fence = ""
+    for line in split_lines(text):
+        bare = _undressed(line)
+        if fence:
+            fence = "" if closes(bare, fence) else fence
+            continue
+        fence = opens(bare)
+        if not fence:
+            yield line
+
+
+def _undressed(line: str) -> str:
+    return _QUOTE_OR_LIST.sub("", line, count=1)
+
+
+def _outcomes(text: str) -> list[object]:
+    words = []
+    fenced = False
+    for line in text.splitlines():
+        line = line.strip()
+        if line.startswith(("```", "~~~")):
+            fenced = not fenced
+        if fenced or not (line.startswith("{") and line.endswith("}")):
+            continue
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict) and "outcome" in value:
+            words.append(value["outcome"])
+    return words

@@ -1,0 +1,161 @@
+"""Which agent plays a role: the configured one, its fallbacks, or whichever is installed. It starts nothing."""
+
+import os
+import shlex
+import shutil
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from agentd.agents import table
+from agentd.errors import BadConfig, NotFound, UnknownAgent
+from agentd.model.workflow import Workflow
+from agentd.runs.project import Project
+
+# Who is tried, in this order, where nobody who was named is installed.
+ANYBODY = ("claude", "codex", "gemini", "opencode", "copilot")
+# What an agent needs besides a program, by its adapter.
+PACKAGES = {"acp": ("acp", "acp"), "builtin": ("pydantic_ai", "api")}
+# The adapters that drive whatever program the configuration names.
+OWN_PROGRAM = ("acp", "command")
+EDIT = "${EDITOR:-vi} agentd/config.toml   # "
+MODELS = '[{agent}] models = [{{id = "only", model = "openai:gpt-5", complexity = "critical"}}]'
+
+
+@dataclass(frozen=True)
+class Player:
+    """An agent with its adapter; `why` says why it plays instead of the one that was named, if it does."""
+
+    agent: str
+    adapter: table.Adapter
+    why: str = ""
+
+
+def line_up(project: Project, role: str) -> list[Player]:
+    """Who plays a role, and after that who takes over when that one cannot go on. There is always somebody."""
+    wanted = project.config.agent_of(role)
+    try:
+        found = [each for each in _chain(project, wanted) if not missing(project, each)]
+    except UnknownAgent as error:
+        config = project.relative(project.root / "agentd" / "config.toml")
+        raise NotFound(
+            f"There is no agent '{error.agent}' to play the {role}.", f"edit {config}: {error.fix}"
+        ) from None
+    why = missing(project, wanted) if not found or found[0] != wanted else ""
+    if not found:
+        found = [each for each in ANYBODY if not missing(project, each)][:1]
+    if not found:
+        raise _nobody(project, role, wanted)
+    return [Player(each, find(project, each), why) for each in found]
+
+
+def player(project: Project, role: str) -> Player:
+    """Who plays a role."""
+    return line_up(project, role)[0]
+
+
+def name(project: Project, role: str) -> str:
+    """The name of who plays a role, or would if it were there."""
+    try:
+        return player(project, role).agent
+    except NotFound:
+        return project.config.agent_of(role)
+
+
+def find(project: Project, agent: str) -> table.Adapter:
+    """The adapter that drives an agent."""
+    return table.find(project.config.adapter_of(agent))
+
+
+def missing(project: Project, agent: str) -> str:
+    """What an agent lacks on this machine, in words; nothing if it is there."""
+    return _lack(project, agent)[0]
+
+
+def remedy(project: Project, agent: str) -> str:
+    """What to do about what an agent lacks."""
+    return _lack(project, agent)[1]
+
+
+def _lack(project: Project, agent: str) -> tuple[str, str]:
+    adapter = find(project, agent)
+    package, extra = PACKAGES.get(adapter.name, ("", ""))
+    if package and not _has(package):
+        return f"{agent} needs the package {package}: pip install 'agentd-workflows[{extra}]'", adapter.install
+    if adapter.name == "builtin" and not project.config.models(agent):
+        return f"[[{agent}.models]] names no model", f"{EDIT}{MODELS.format(agent=agent)}"
+    words = _words(project, agent)
+    if adapter.name in OWN_PROGRAM and not words:
+        return f"[{agent}] command is not set", f'{EDIT}[{agent}] command = "…"'
+    if not words or locate(project.root, words[0]):
+        return "", ""
+    install = adapter.install if words[0] == adapter.program else ""
+    return f"{words[0]} is not installed", install or f'{EDIT}[{agent}] command = "…"'
+
+
+def program(project: Project, agent: str) -> list[str]:
+    """The words that start an agent's program; none if it needs none. A path in them is one from the project's root."""
+    first, *rest = _words(project, agent) or [""]
+    return [str(project.root / first) if os.sep in first else first, *rest] if first else []
+
+
+def _words(project: Project, agent: str) -> list[str]:
+    """The words that start an agent's program, as the person wrote them."""
+    adapter = find(project, agent)
+    if not adapter.program and adapter.name not in OWN_PROGRAM:
+        return []
+    text = str(project.config.sections.get(agent, {}).get("command", "")).strip() or adapter.program
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        fix = f'{EDIT}[{agent}] command = "…"'
+        raise BadConfig(f"[{agent}] command = {text!r} cannot be read: {error}.", fix) from None
+
+
+def locate(root: Path, word: str) -> str:
+    """Where a program is, found as agents are started: by the PATH, or from the project's root."""
+    return shutil.which(os.path.join(root, word) if os.sep in word else word) or ""
+
+
+def notices(project: Project, workflow: Workflow) -> list[str]:
+    """What a person should know about who plays the roles of a workflow: who stands in for whom, and who judges itself."""
+    roles = dict.fromkeys(step.what for step in workflow.steps.values() if step.kind == "agent")
+    found: list[str] = []
+    for role in roles:
+        try:
+            stands_in = player(project, role)
+        except NotFound:
+            continue  # told when the role's turn comes
+        if stands_in.why:
+            found.append(f"⚠ {stands_in.why}: {stands_in.agent} plays the {role}")
+    if {"planner", "challenger"} <= roles.keys() and (agent := same_mind(project)):
+        found.append(f"⚠ the challenger is not independent: {agent} is the planner too")
+    return found
+
+
+def same_mind(project: Project) -> str:
+    """Which agent would challenge its own plan; nothing if the challenger is another one than the planner."""
+    planner, challenger = (name(project, role) for role in ("planner", "challenger"))
+    played = project.config.adapter_of(planner) == "scripted"  # a script is nobody's mind
+    return planner if planner == challenger and not played else ""
+
+
+def _chain(project: Project, first: str) -> list[str]:
+    """An agent, its fallback, that one's fallback and so on, each once."""
+    chain: list[str] = []
+    agent = first
+    while agent and agent not in chain:
+        chain.append(agent)
+        agent = project.config.fallback_of(agent)
+    return chain
+
+
+def _nobody(project: Project, role: str, wanted: str) -> NotFound:
+    why, fix = _lack(project, wanted)
+    return NotFound(f"There is no agent to play the {role}: {why}, and no other one is.", fix)
+
+
+@cache
+def _has(package: str) -> bool:
+    return find_spec(package) is not None

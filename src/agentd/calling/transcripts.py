@@ -1,0 +1,169 @@
+"""The transcripts of agent calls: what each program printed, redacted, between a line on who was called and one on how it ended.
+
+A transcript alone tells what a call came to, also after a kill. Old ones make room for new ones.
+"""
+
+import json
+import re
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from agentd.agents.events import BEGIN, END, count_of, load, text_of
+from agentd.agents.table import Adapter
+from agentd.calling import roster
+from agentd.model.job import Job, Reply
+from agentd.redaction import redact, secret_values
+from agentd.state import durable
+
+if TYPE_CHECKING:
+    from agentd.runs.work import Work
+
+CALL = re.compile(r"(?P<step>.+)-(?P<visit>\d+)\.(?P<attempt>\d+)")
+CONVERSATION = "builtin-"
+MEGABYTE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a transcript says: who was called with how much, and what came of it."""
+
+    agent: str
+    model: str
+    bytes_in: int | None
+    reply: Reply
+
+
+def path_of(work: "Work", call: str) -> Path:
+    return work.store.folder / "calls" / f"{call}.jsonl"
+
+
+def visits(work: "Work", step: str) -> int:
+    """How often a step was called."""
+    return max((int(found["visit"]) for found, _ in _of_step(work.store.folder, step)), default=0)
+
+
+def last_called(work: "Work", step: str) -> float:
+    """When an agent last said something at a step; 0 if it never did."""
+    return max((path.stat().st_mtime for _, path in _of_step(work.store.folder, step)), default=0.0)
+
+
+def _of_step(folder: Path, step: str = "") -> Iterator[tuple[re.Match[str], Path]]:
+    calls = folder / "calls"
+    for path in calls.glob("*.jsonl") if calls.is_dir() else ():
+        found = CALL.fullmatch(path.stem)
+        if found and (not step or found["step"] == step):
+            yield found, path
+
+
+@contextmanager
+def written(path: Path) -> Iterator[TextIO]:
+    """A transcript as it is written; a disk that does not take it is told in words."""
+    durable.make_folder(path.parent)
+    try:
+        with path.open("w", encoding="utf-8", errors="replace", buffering=1) as log:
+            yield log
+    except OSError as error:
+        raise durable.trouble(path, error) from error
+
+
+def first_line(agent: str, job: Job, mark: str = "") -> str:
+    """Who is called with how much. The last line repeats the mark, which the program does not know."""
+    size = len(job.prompt.encode(errors="replace")) + len(job.instructions.encode(errors="replace"))
+    return _line(BEGIN, agent=agent, model=job.model, bytes_in=size, mark=mark)
+
+
+def last_line(code: int, ended: str, seconds: float, errors: Sequence[str], mark: str = "") -> str:
+    return _line(END, code=code, ended=ended, seconds=round(seconds, 3), errors=list(errors), mark=mark)
+
+
+def _line(word: str, **values: Any) -> str:
+    return json.dumps({"agentd": word, **values}, ensure_ascii=False) + "\n"
+
+
+def read(work: "Work", call: str, role: str) -> Told:
+    """What a call came to, read by the adapter of the agent that was called."""
+    lines = path_of(work, call).read_text(encoding="utf-8", errors="replace").split("\n")
+    head = load(lines[0]) or {}
+    agent = text_of(head.get("agent")) if head.get("agentd") == BEGIN else ""
+    agent = agent or roster.player(work.project, role).agent
+    reply = make_reply(roster.find(work.project, agent), agent, lines, secret_values(work.secrets()))
+    return Told(agent, text_of(head.get("model")), count_of(head.get("bytes_in")), reply)
+
+
+def make_reply(adapter: Adapter, agent: str, lines: list[str], secrets: Sequence[str]) -> Reply:
+    """What the lines of a transcript say, without secrets."""
+    return clean(_read(adapter, agent, lines), secrets)
+
+
+def _read(adapter: Adapter, agent: str, lines: list[str]) -> Reply:
+    """What an adapter makes of a transcript; one that cannot is no reason to stop for good."""
+    try:
+        reply = adapter.read(_genuine(lines))
+    except (Exception, RecursionError) as error:  # other packages bring adapters, and agents print anything
+        return Reply(
+            error=f"what {agent} printed cannot be read ({type(error).__name__}: {error})", failure="unreadable"
+        )
+    if not isinstance(reply, Reply):
+        return Reply(error=f"the adapter of {agent} made no reply of what it printed", failure="unreadable")
+    return reply
+
+
+def _genuine(lines: list[str]) -> list[str]:
+    """The lines without what only looks like agentd's own: its last one carries the mark of its first."""
+    mark = text_of((load(lines[0]) or {}).get("mark"))
+    return [line for number, line in enumerate(lines) if not number or not _is_forged(line, mark)]
+
+
+def _is_forged(line: str, mark: str) -> bool:
+    event = load(line) if '"agentd"' in line else None
+    return event is not None and event.get("agentd") in (BEGIN, END) and (event.get("mark") != mark or not mark)
+
+
+def clean(reply: Reply, secrets: Sequence[str]) -> Reply:
+    """A reply without secrets, which may have come in pieces, and without letters that no file can hold."""
+
+    def text(value: str) -> str:
+        return redact(value.encode(errors="replace").decode(), secrets)
+
+    return replace(
+        reply,
+        text=text(reply.text),
+        error=text(reply.error),
+        outcome=text(reply.outcome),
+        session=text(reply.session),
+        model=text(reply.model),
+        refused=tuple(map(text, reply.refused)),
+    )
+
+
+def rotate(folder: Path, limit: int, sessions: Collection[str] = ()) -> None:
+    """Remove the oldest transcripts of a run until they fit into so many megabytes; the last of each step stays.
+
+    The conversations that the built-in agent keeps beside them are counted and removed too, but for these.
+    """
+    calls = folder / "calls"
+    conversations = list(calls.glob(f"{CONVERSATION}*.json"))
+    kept = {path for path in conversations if path.stem.removeprefix(CONVERSATION) in sessions}
+    paths = [*calls.glob("*.jsonl"), *conversations]
+    found = sorted((path.stat().st_mtime, path.stat().st_size, path) for path in paths)
+    size = sum(each for _, each, _ in found)
+    latest: dict[str, tuple[int, int, Path]] = {}
+    for match, path in _of_step(folder):
+        latest[match["step"]] = max(
+            latest.get(match["step"], (0, 0, path)), (int(match["visit"]), int(match["attempt"]), path)
+        )
+    kept |= {path for _, _, path in latest.values()}
+    for _, each, path in found:
+        if not limit or size <= limit * MEGABYTE:
+            return
+        if path not in kept:
+            durable.remove(path, "transcript")
+            size -= each
+
+
+def listed(folder: Path) -> list[Path]:
+    """Every transcript of a run and its children, the oldest first."""
+    return sorted(folder.rglob("calls/*.jsonl"), key=lambda path: (path.stat().st_mtime, path.name))

@@ -1,1 +1,0 @@
-"""Documents as text and as values, both ways. Nothing here reads or writes a file."""

@@ -1,0 +1,1 @@
+"""One room for each workflow family; they do not know each other."""

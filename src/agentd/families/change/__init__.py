@@ -1,0 +1,1 @@
+"""The change family: plan, impl and archive of one change."""

@@ -1,0 +1,120 @@
+"""Clarification: when a new change has to be clarified, what is asked, and how the answers become clarifications.md."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentd.engine.waves import Item
+from agentd.errors import AgentdError, ClarificationNeeded, UsageError
+from agentd.families.change.documents import clarifications, questions
+from agentd.model.change import Clarifications, Draft, Question
+from agentd.model.run import Outcome
+from agentd.state import layout
+from agentd.state.codecs import OWN
+from agentd.state.store import Store
+
+if TYPE_CHECKING:
+    from agentd.runs.work import Work
+
+ENOUGH_WORDS = 40
+ENOUGH_POINTS = 3
+FEWEST, MOST = 3, 5
+LARGEST = 1_000_000
+FILE = "questions.yaml"
+_POINT = re.compile(r"^[ \t]*(?:[-*+•]|\d+[.)、])[ \t]*\S", re.MULTILINE)
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+
+
+def is_detailed(description: str) -> bool:
+    """Whether a description says enough by itself: forty words, or a list of three points."""
+    # Chinese and Japanese have no spaces between words; about two signs make one.
+    words = len(_UNSPACED.sub(" ", description).split()) + len(_UNSPACED.findall(description)) // 2
+    return words >= ENOUGH_WORDS or len(_POINT.findall(description)) >= ENOUGH_POINTS
+
+
+def from_words(description: str) -> tuple[str, bool]:
+    """The description a person gave, and whether it is detailed; `@notes.md` is what stands in that file."""
+    if not description.startswith("@"):
+        return description, is_detailed(description)
+    path = Path(description[1:])
+    try:
+        with path.open("rb") as file:
+            text = file.read(LARGEST + 1)
+        if len(text) > LARGEST:
+            raise UsageError(f"{path} is larger than {LARGEST} bytes.", f"head -c {LARGEST} {path}")
+        said = text.decode().strip()
+    except UnicodeDecodeError:
+        raise UsageError(f"{path} is not UTF-8 text.", f"iconv -f latin1 -t utf-8 {path}") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path}: {getattr(error, 'strerror', None) or error}.", "ls -l") from None
+    if not said:
+        raise UsageError(f"{path} is empty.", f"$EDITOR {path}")
+    return said, True
+
+
+def refuse_unclarified(change: str) -> None:
+    """A short description, nobody to ask and nothing written down: no agent should guess."""
+    raise ClarificationNeeded(
+        f"'{change}' is a new change with a short description, and there is no clarifications.md.\n"
+        f"Say more ({ENOUGH_WORDS} words, a list of {ENOUGH_POINTS} points, or @notes.md), answer the planner's questions "
+        "on a terminal or with --answers FILE,\n"
+        f"or write agentd/changes/{change}/clarifications.md yourself.",
+        f'agentd plan {change} "…" --skip-clarify',
+    )
+
+
+def is_wanted(work: "Work") -> str:
+    """Why nothing has to be clarified, or nothing."""
+    if not work.artifact("clarifications.md"):
+        return "clarifications.md is there"
+    if not work.artifact("proposal.md"):
+        return "proposal.md is there"
+    return str(work.state.fields.get("clarification") or "")
+
+
+def items(work: "Work") -> Sequence[Item]:
+    """The questions of questions.yaml, to be put one after the other."""
+    return [Item(f"Q{number}") for number, _ in enumerate(_drafts(work), 1)]
+
+
+def draft(work: "Work") -> Draft:
+    """The question that a child run puts."""
+    return _drafts(work)[int(work.item.removeprefix("Q")) - 1]
+
+
+def write_clarifications(work: "Work") -> Outcome:
+    """The questions with their answers as clarifications.md."""
+    asked = []
+    for number, one in enumerate(_drafts(work), 1):
+        store = Store(layout.child_folder(work.store.folder, "clarify", f"Q{number}"), OWN)
+        decision = next((each for each in store.load().decisions if each.status == "answered"), None)
+        if decision is None:
+            raise store.corrupt("the answer is not there any more", "user_decisions")
+        # What was answered is what was asked, whatever has become of the drafts since.
+        put = decision.question.removeprefix(f"Q{number}: ")
+        same = put == one.question
+        why = decision.note or (one.rationale if same else "") or f"answered by {decision.by}"
+        asked.append(Question(one.topic if same else decision.header, put, str(decision.answer), why))
+    document = Clarifications(work.state.run.name, work.project.now()[:10], tuple(asked))
+    work.write("clarifications.md", clarifications.render(document))
+    return Outcome("done", f"{len(asked)} answers")
+
+
+def problem_with(_: "Work", path: Path) -> str:
+    """Why a file of questions does not count, or nothing."""
+    try:
+        found, problem = questions.read(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        return str(error)
+    if not problem and not FEWEST <= len(found) <= MOST:
+        return f"it has {len(found)} questions, not {FEWEST} to {MOST}"
+    return problem
+
+
+def _drafts(work: "Work") -> tuple[Draft, ...]:
+    path = work.home / FILE
+    problem = problem_with(work, path)
+    if problem:
+        raise AgentdError(f"{path}: {problem}.", f"rm {path}   # then: agentd plan {work.top.state.run.name}")
+    return questions.read(path.read_text(encoding="utf-8"))[0]

@@ -1,0 +1,58 @@
+"""The terminal of the demonstration: every command as a person would type it, done in this process and told line by line."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from agentd.errors import AgentdError
+from agentd.model.decision import Answer, Decision
+from agentd.runs import decisions
+from agentd.runs.project import Project, open_project
+from agentd.runs.report import Report
+
+# What the person of the demonstration answers, by the step that asks.
+ANSWERS = {
+    "clarification": ["By the alphabet", "Yes, as a parameter", "Yes, as a function"],
+    "git_setup": ["branch"],
+    "steer": ["fix"],
+}
+
+
+@dataclass(frozen=True)
+class Terminal:
+    """A folder somebody works in, and where it is shown what they do; `script` is played in place of the project's."""
+
+    folder: Path
+    say: Callable[[str], None]
+    script: str = ""
+
+    def type(self, words: str) -> None:
+        self.say(f"$ {words}")
+
+    def tell(self, text: str) -> None:
+        self.say(f"  {text}".rstrip(" "))
+
+    def run(self, words: str, does: Callable[[Project], Report], brief: bool = False) -> Report:
+        """One command; `brief` shows only what it came to. One that did not go well ends the demonstration."""
+        self.type(f"agentd {words}")
+        report = does(self.project(brief))
+        self.tell(f"→ phase {report.phase}" + (f", {report.cost}" if report.cost else "") + "\n")
+        if report.exit_code:
+            raise AgentdError(f"The demonstration stopped in phase {report.phase}: {report.note}", report.next)
+        return report
+
+    def project(self, brief: bool = False) -> Project:
+        """The project, with somebody there who answers every question as ANSWERS has it."""
+        told = decisions.from_data(ANSWERS, "you")
+
+        def ask(decision: Decision) -> Answer | None:
+            answer = told(decision)
+            header = f"[{decision.header}] " if decision.header else ""
+            self.tell(f"? {header}{decision.question} → {answer.value if answer else ''}")
+            return answer
+
+        say = (lambda _: None) if brief else self.tell
+        project = open_project(self.folder, ask=ask, say=say, attended=True)
+        if not self.script:
+            return project
+        return replace(project, config=project.config.with_settings("scripted", script=self.script))

@@ -1,0 +1,1 @@
+"""The documents of a change: text to values and back."""

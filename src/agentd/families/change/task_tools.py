@@ -1,0 +1,36 @@
+"""A task that an agent says is done: believed where its file bears it out, refused with the reason where not."""
+
+from agentd.errors import AgentdError, NotFound, Refused
+from agentd.families.change import tasks
+from agentd.families.change.documents import tasks as document
+from agentd.families.change.documents.tasks.items import normal_id
+from agentd.families.change.read_tools import work_of
+from agentd.families.change.write_tools import Written
+from agentd.proof import record
+from agentd.proof.evidence import read_tasks
+from agentd.proof.task_done import undone
+from agentd.runs.call_scope import Desk
+
+
+def finish_task(desk: Desk, task_id: str) -> Written:
+    """Set the status of a task to completed if its file has changed."""
+    work, path = work_of(desk), desk.path("tasks.md")
+    wanted = normal_id(task_id)
+    found = read_tasks(work)
+    task = next((one for one in found if one.id == wanted), None)
+    if task is None:
+        raise NotFound(
+            f"task_id: there is no task {wanted}.", f"one of: {', '.join(one.id for one in found) or 'none'}"
+        )
+    if not record.base(work):
+        raise Refused("Nothing is being implemented, so no task can be finished.", "end your work here")
+    try:
+        before, now = tasks.files(work)
+    except AgentdError:
+        raise Refused("agentd cannot look at the files from here.", "go on: it looks when you have ended") from None
+    why = undone(task, before, now)
+    if why:
+        raise Refused(f"Task {wanted} is not done: {why}.", f"do what it asks for in {task.path}, then call again")
+    desk.write(path, document.set_status(desk.read(path), wanted, "completed"))
+    left = [one.id for one in tasks.handed_out(work)]
+    return Written(f"Task {wanted} is done. Left: {', '.join(left) or 'none'}.", desk.shown(path))

@@ -1,0 +1,222 @@
+"""What proves each requirement of a change, from its documents, its state and its files. Nothing here changes anything."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from agentd.errors import AgentdError, Corrupt
+from agentd.families.change import specs as specifying
+from agentd.families.change import trace_rows
+from agentd.families.change.documents import tasks
+from agentd.families.change.trace_rows import Known
+from agentd.families.change.trace_rows import Row as Row
+from agentd.families.change.trace_rows import Seen as Seen
+from agentd.families.change.trace_rows import TracedFile as TracedFile
+from agentd.families.change.trace_rows import TracedTask as TracedTask
+from agentd.families.change.trace_rows import TracedTest as TracedTest
+from agentd.git import trees
+from agentd.library import snapshot, spec
+from agentd.library.shelf import Shelf
+from agentd.model.change import Spec, Task
+from agentd.model.evidence import Evidence
+from agentd.proof import record
+from agentd.proof.integrity import is_test
+from agentd.proof.task_done import undone
+from agentd.runs.overview import Unreadable
+from agentd.runs.project import Project
+from agentd.runs.work import Work
+from agentd.state import layout, reading
+from agentd.state.layout import Place
+
+NAMED = 3
+Now = dict[Path, str]  # the files of each place of work, taken once
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One change: a row for each requirement, the specs that are not written, the tasks that lead to no requirement."""
+
+    change: str
+    phase: str
+    archived: bool
+    rows: tuple[Row, ...]
+    missing: tuple[str, ...] = ()
+    strays: tuple[Task, ...] = ()
+
+
+@dataclass(frozen=True)
+class Traces:
+    """One change or all of them; those that cannot be read are listed apart."""
+
+    changes: tuple[Trace, ...]
+    unreadable: tuple[Unreadable, ...] = ()
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        return tuple(row for one in self.changes for row in one.rows)
+
+    @property
+    def gaps(self) -> dict[str, int]:
+        """How many gaps there are of each kind."""
+        return trace_rows.counted(self.rows)
+
+    def to_data(self) -> dict[str, Any]:
+        """As every face gives it to programs."""
+        return {
+            "changes": [_change_data(one) for one in self.changes],
+            "requirements": [{"change": one.change, **asdict(row)} for one in self.changes for row in one.rows],
+            "summary": {"changes": len(self.changes), **trace_rows.summary(self.rows)},
+            "unreadable": [{"change": one.name, "message": one.error.message} for one in self.unreadable],
+        }
+
+
+def _change_data(one: Trace) -> dict[str, Any]:
+    return {
+        "change": one.change,
+        "phase": one.phase,
+        "archived": one.archived,
+        "missing_specs": list(one.missing),
+        "tasks_without_requirement": [{"id": task.id, "spec_ref": task.spec_ref} for task in one.strays],
+        "summary": trace_rows.summary(one.rows),
+    }
+
+
+def trace(project: Project, name: str = "") -> Traces:
+    """What proves the requirements of one change, or of every change of the project, archived ones too."""
+    now: Now = {}
+    if name:
+        return Traces((_trace(project, project.find(name, only="change"), now),))
+    found, unreadable = [], []
+    for place in project.places():
+        if place.family == "change":
+            try:
+                found.append(_trace(project, place, now))
+            except AgentdError as error:
+                unreadable.append(Unreadable(f"change/{place.name}", error))
+    return Traces(tuple(found), tuple(unreadable))
+
+
+def _trace(project: Project, place: Place, now: Now) -> Trace:
+    store = project.store(place)
+    work = Work(project, project.workflow("change"), store, store.peek())
+    archived = project.relative(place.folder.parent) == layout.ARCHIVE
+    specs = _specs(work)
+    known = _known(work, archived, specs, now)
+    missing = tuple(one for one in specifying.affected(work) if one not in specs)
+    return Trace(place.name, work.state.run.phase, archived, trace_rows.rows(known), missing, trace_rows.strays(known))
+
+
+def _specs(work: Work) -> dict[str, Spec]:
+    """The specs of a change: those its proposal names, in its order, then the others."""
+    found = {}
+    for page in reading.markdown(str(work.home), "specs"):
+        value, findings = spec.read(page.text)
+        if page.problem or value is None:
+            why = page.problem or (findings[0].message if findings else "there is no spec here")
+            source = work.project.relative(work.home / page.name)
+            raise Corrupt(f"{source}:{page.line}: {why}.", f"agentd validate {work.state.run.name}")
+        found[page.name.removeprefix("specs/").removesuffix(".md")] = value
+    return {name: found[name] for name in dict.fromkeys((*specifying.affected(work), *found)) if name in found}
+
+
+def _tasks(work: Work) -> tuple[Task, ...]:
+    page = reading.page(str(work.home), "tasks.md")
+    if page is None:
+        return ()
+    source = work.project.relative(work.home / page.name)
+    if page.problem:
+        raise Corrupt(f"{source}:{page.line}: {page.problem}.", f"agentd validate {work.state.run.name}")
+    return tasks.parse(page.text, source).tasks
+
+
+def _known(work: Work, archived: bool, specs: Mapping[str, Spec], now: Now) -> Known:
+    listed = _tasks(work)
+    seen, problem = record.evidence(work)
+    tree = "" if archived else _tree(work, now)
+    shown, texts = _files(work, listed, tree) if tree else _approved(work, listed)
+    return Known(
+        specs=specs,
+        tasks=listed,
+        fresh={name: _fresh(work, archived, name, value) for name, value in specs.items()},
+        undone=shown,
+        texts=texts,
+        evidence=seen,
+        problem=problem,
+        stale=_stale(work, seen, tree),
+        unreviewed=_unreviewed(work, tree),
+        waivers=dict(_waivers(work)),
+    )
+
+
+def _fresh(work: Work, archived: bool, name: str, value: Spec) -> frozenset[str]:
+    """The requirements that the change adds or rewords; after the archive only its own base tells."""
+    if archived:
+        try:
+            known = snapshot.read(work.home)
+        except Corrupt:
+            known = None
+        if known is None or not known.knows(f"{name}.md"):
+            return frozenset(entry.id for entry in value.requirements)
+    return Shelf(str(work.project.root)).changed(work.project.relative(work.home), name, value)
+
+
+def _tree(work: Work, now: Now) -> str:
+    """The files as they are, where the ones the implementation began with are known; nothing where git cannot tell."""
+    if not record.base(work):
+        return ""
+    try:
+        trees.hashes(work.cwd, record.base(work), ())
+        if work.cwd not in now:
+            now[work.cwd] = record.tree(work)
+    except (AgentdError, OSError):
+        return ""
+    return now[work.cwd]
+
+
+def _files(work: Work, listed: tuple[Task, ...], tree: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Why each task's file does not show it, and the test files that changed."""
+    begun = record.base(work)
+    before, there = trees.hashes(work.cwd, begun), trees.hashes(work.cwd, tree)
+    changed = trees.changes(work.cwd, begun, tree)
+    texts = {one.path: one.new for one in changed if one.new is not None and is_test(one.path)}
+    return {task.id: undone(task, before, there) for task in listed}, texts
+
+
+def _approved(work: Work, listed: tuple[Task, ...]) -> tuple[dict[str, str], dict[str, str]]:
+    """The same from the files that an approval names, for a change whose beginning is gone; the texts are those of today."""
+    files = record.part(work, "approved").get("files")
+    paths = [str(path) for path in files] if isinstance(files, Mapping) else []
+    home = str(work.cwd if work.cwd.is_dir() else work.project.root)
+    pages = ((path, reading.page(home, path)) for path in paths if is_test(path))
+    texts = {path: page.text for path, page in pages if page is not None and not page.problem}
+    return {task.id: "" for task in listed if task.path.removeprefix("./") in paths}, texts
+
+
+def _stale(work: Work, seen: Evidence | None, tree: str) -> str:
+    """Why the evidence is not one of the files as they are, or nothing; also where nobody can tell."""
+    if seen is None or not tree or tree == seen.tree:
+        return ""
+    try:
+        names = [one.path for one in trees.changes(work.cwd, seen.tree, tree)]
+    except (AgentdError, OSError):
+        return "The files are not those that the tests ran on."
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"{', '.join(names[:NAMED])}{more} changed after the tests ran."
+
+
+def _unreviewed(work: Work, tree: str) -> str:
+    """Why no approval covers the files, or nothing."""
+    approved, verdict = record.part(work, "approved"), record.part(work, "review").get("verdict")
+    if not approved:
+        return f"No review approved it: the last one says {verdict}." if verdict else "Nobody has reviewed it."
+    if approved.get("override"):
+        return f"{approved.get('by')} took it without an approval: {approved.get('why')}."
+    return "The approval is of other files than there are now." if tree and approved.get("tree") != tree else ""
+
+
+def _waivers(work: Work) -> Iterator[tuple[str, str]]:
+    listed = record.record(work).get("waivers")
+    for one in listed if isinstance(listed, list) else ():
+        if isinstance(one, Mapping):
+            yield str(one.get("id")), str(one.get("by") or "a person")

@@ -1,0 +1,201 @@
+"""What an agent can write of its change. Each document is made whole by its serializer; what is wrong is never written."""
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType
+
+from agentd.errors import NotFound, Refused
+from agentd.families.change.documents import clarifications, proposal, questions, tasks
+from agentd.library import snapshot, spec
+from agentd.model.change import Clarifications, Draft, Proposal, Question, Spec, Task, Tasks
+from agentd.model.finding import Finding
+from agentd.runs.call_scope import Desk
+from agentd.state import reading
+
+DOCUMENTS: dict[str, ModuleType] = {"clarifications.md": clarifications, "proposal.md": proposal, "tasks.md": tasks}
+RENDERED = {
+    "CHALLENGE.md": "append_review writes it",
+    "REVIEW.md": "create_review writes it",
+    "ARCHIVE_REVIEW.md": "its reviewer writes it",
+    "GEMINI.md": "agentd writes it",
+    "AGENTS.md": "agentd writes it",
+    "CLAUDE.md": "agentd writes it",
+}
+_BLOCK = re.compile(r"^<review\b.*?^</review>|^</?review\b", re.DOTALL | re.MULTILINE)
+RECORDS = ("calls", "answers", "children")
+
+
+@dataclass(frozen=True)
+class Written:
+    """A document that was written, and what is wrong with it as it is now."""
+
+    message: str
+    path: str
+    findings: tuple[Finding, ...] = ()
+
+
+def listed(message: str, path: str, findings: Iterable[Finding]) -> Written:
+    """The result of a write, its findings in words too."""
+    found = tuple(replace(finding, file=path) for finding in findings)
+    return Written("\n".join([message, *map(in_words, found)]), path, found)
+
+
+def in_words(finding: Finding) -> str:
+    fix = f" Fix: {finding.fix}" if finding.fix else ""
+    return f"- line {finding.line} ({finding.severity}, {finding.rule}): {finding.message}.{fix}"
+
+
+@contextmanager
+def rendering() -> Iterator[None]:
+    """What a serializer cannot put into words is for the agent to say in others."""
+    try:
+        yield
+    except ValueError as error:
+        raise Refused(f"Nothing was written: {str(error).rstrip('.')}.", "correct it and call again") from error
+
+
+def write_questions(desk: Desk, drafts: tuple[Draft, ...]) -> Written:
+    """What to ask the person; nothing is asked by this."""
+    path = desk.path("questions.yaml")
+    with rendering():
+        text = questions.render(desk.change, drafts)
+    desk.write(path, text)
+    shown = desk.shown(path)
+    return Written(f"Wrote {shown} with {len(drafts)} questions.", shown)
+
+
+def write_clarifications(desk: Desk, asked: tuple[Question, ...]) -> Written:
+    document = Clarifications(desk.change, desk.project.now()[:10], asked)
+    with rendering():
+        text = clarifications.render(document)
+    return _write(desk, "clarifications.md", text)
+
+
+def write_proposal(desk: Desk, new: Proposal) -> Written:
+    """A new proposal, or a new body for the one that is there: its reviews stay byte for byte."""
+    path, now = desk.path("proposal.md"), desk.project.now()
+    new = replace(new, created_at=now, updated_at=now, author=_role(desk))
+    if not path.exists():
+        with rendering():
+            text = proposal.render(new)
+        return _write(desk, "proposal.md", text)
+    text = desk.read(path)
+    old = proposal.read(text)[0]
+    if old is not None:
+        new = replace(new, created_at=old.created_at or now, author=old.author or new.author, iteration=old.iteration)
+    with rendering():
+        changed = proposal.replace_body(text, new)
+    _refuse_other_reviews(text, changed)
+    desk.write(path, changed)
+    shown = desk.shown(path)
+    reviews = len(proposal.reviews(changed))
+    kept = f" Its {reviews} review{'s' if reviews > 1 else ''} stayed." if reviews else ""
+    return listed(f"Wrote {shown}.{kept}", shown, proposal.read(changed, desk.project.config.rules())[1])
+
+
+def write_spec(desk: Desk, new: Spec) -> Written:
+    """A spec of the change; one that the library has, or that is there already, was created then."""
+    name, now = f"specs/{new.id}.md", desk.project.now()
+    known = reading.page(str(desk.project.root / snapshot.LIBRARY), f"{new.id}.md")
+    old = spec.read(desk.read_if_there(name) or (known.text if known else ""))[0]
+    created = old.created_at if old and old.created_at else now
+    with rendering():
+        text = spec.render(replace(new, created_at=created, updated_at=now))
+    return _write(desk, name, text)
+
+
+def write_tasks(desk: Desk, new: tuple[Task, ...]) -> Written:
+    now = desk.project.now()
+    taken: set[str] = set()
+    for number, task in enumerate(new):
+        if task.id in taken:
+            raise Refused(
+                f"tasks[{number}].number: there are two tasks {task.id}.", "give each of a layer its own number"
+            )
+        taken.add(task.id)
+    old = tasks.read(desk.read_if_there("tasks.md"))[0]
+    created = old.created_at if old and old.created_at else now
+    with rendering():
+        text = tasks.render(Tasks(desk.change, new, created, now))
+    return _write(desk, "tasks.md", text)
+
+
+def edit_file(desk: Desk, name: str, old_text: str, new_text: str) -> Written:
+    """A document with one piece of it replaced; what repeats the body at its head is brought up to date."""
+    path = desk.path(name)
+    inner = path.relative_to(desk.real).as_posix()
+    _refuse_unless_document(inner, name)
+    if not path.is_file():
+        raise NotFound(f"file: there is no document {name!r} in the change.", "create it with the tool for it")
+    text = desk.read(path)
+    changed = _replaced(text, old_text, new_text, name)
+    module = spec if inner.startswith("specs/") else DOCUMENTS.get(inner)
+    if module is proposal:
+        _refuse_other_reviews(text, changed)
+    findings: tuple[Finding, ...] = ()
+    if module is not None:
+        changed = module.tidy(changed)
+        findings = module.read(changed, desk.project.config.rules())[1]
+    desk.write(path, changed)
+    shown = desk.shown(path)
+    return listed(f"Edited {shown}.", shown, findings)
+
+
+def _write(desk: Desk, name: str, text: str) -> Written:
+    """Put a rendered document in its place, unless it breaks a rule that counts."""
+    path = desk.path(name)
+    module = spec if name.startswith("specs/") else DOCUMENTS[name]
+    findings: tuple[Finding, ...] = module.read(text, desk.project.config.rules())[1]
+    refuse_wrong(name, findings)
+    desk.write(path, text)
+    shown = desk.shown(path)
+    return listed(f"Wrote {shown}.", shown, findings)
+
+
+def refuse_wrong(name: str, findings: tuple[Finding, ...]) -> None:
+    """A whole new document is written only if nothing in it breaks a rule that counts."""
+    if any(finding.severity == "High" for finding in findings):
+        lines = "\n".join(in_words(finding) for finding in findings)
+        raise Refused(
+            f"{name} was not written, because of what would be wrong with it:\n{lines}", "correct it and call again"
+        )
+
+
+def _replaced(text: str, old: str, new: str, name: str) -> str:
+    if "\r\n" in text:  # agents see and send plain line ends
+        old, new = (part.replace("\r\n", "\n").replace("\n", "\r\n") for part in (old, new))
+    first = text.find(old)
+    found = 0 if first < 0 else 1 if text.find(old, first + 1) < 0 else 2
+    if found == 1:
+        return text.replace(old, new)
+    fix = "read_file shows what is there" if not found else "send more of the text around it, so that it is there once"
+    raise Refused(
+        f"old_text: {name} holds it {('not at all', '', 'more than once')[found]}; it must be there exactly once.", fix
+    )
+
+
+def _refuse_unless_document(inner: str, name: str) -> None:
+    parts = Path(inner).parts
+    why = RENDERED.get(inner, "")
+    if not inner.endswith(".md") or parts[0] in RECORDS or any(part.startswith(".") for part in parts):
+        why = "it is no document"
+    if why:
+        raise Refused(f"file: {name} is not edited: {why}.", "edit proposal.md, tasks.md, clarifications.md or a spec")
+
+
+def _refuse_other_reviews(before: str, after: str) -> None:
+    """Reviews are only ever added, and only by reviewers."""
+    if proposal.reviews(before) != proposal.reviews(after) or _BLOCK.findall(before) != _BLOCK.findall(after):
+        raise Refused(
+            "The reviews in proposal.md would change; nothing was written.", "leave <review> blocks as they are"
+        )
+
+
+def _role(desk: Desk) -> str:
+    """Who plays the step under way."""
+    run = desk.store.peek().run
+    step = desk.project.workflow(run.workflow or "change").steps.get(run.step)
+    return step.what if step else ""

@@ -1,0 +1,1 @@
+"""The workflows of a person's own."""

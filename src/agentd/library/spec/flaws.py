@@ -1,0 +1,114 @@
+"""What is wrong with a spec that was merged, and with neither of its sides: for which no side can simply be preferred."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from agentd.library.spec.aligning import body, has_words, is_id, title
+from agentd.library.spec.tree import Node, plain, requirements, says, tree, walk, whole
+from agentd.model.merge import Conflict
+
+TWICE = "it would be there twice"
+LOST = "both sides have it, and it would be gone"
+MOVED = "one side moved it, the other removed it"
+ORPHANED = "scenarios would be left of a requirement that is gone"
+ASTRAY = "it would come to stand under another requirement"
+FLAWS = (TWICE, LOST, MOVED, ORPHANED, ASTRAY)
+
+
+def amiss(text: str | None, ours: str | None, theirs: str | None) -> tuple[Conflict, ...]:
+    """What is wrong with a text that a person made of two, as far as neither of the two has it."""
+    return tuple(doubled(*(tree(each or "") for each in (text, ours, theirs))))
+
+
+def flaws(base: Node, root: Node, ours: Node, theirs: Node, settled: bool) -> list[Conflict]:
+    """What is wrong with a merged text; `settled`: a side was preferred where the two disagreed."""
+    found = [*doubled(root, ours, theirs), *_lost(base, root, ours, theirs), *_astray(root, ours, theirs)]
+    return found if settled else [*found, *_moved(base, root, ours, theirs)]
+
+
+def doubled(root: Node, ours: Node, theirs: Node) -> Iterator[Conflict]:
+    """What is there more often than on either side, and scenarios of a requirement that is not there."""
+    merged, mine, other = (requirements(node) for node in (root, ours, theirs))
+    for name, nodes in merged.items():
+        texts = (whole(side[name][0]) if name in side else None for side in (mine, other))
+        sides = [side[name] for side in (mine, other) if name in side]
+        if len(nodes) > max([1, *map(len, sides)]) or _with_words(nodes) > max([1, *map(_with_words, sides)]):
+            yield Conflict(name, TWICE, None, *texts)
+        elif not _with_words(nodes) and all(map(_with_words, sides)):
+            yield Conflict(name, ORPHANED, None, *texts)
+
+
+def _with_words(nodes: list[Node]) -> int:
+    """How often a requirement is there."""
+    return sum(map(has_words, nodes))
+
+
+def _lost(base: Node, root: Node, ours: Node, theirs: Node) -> Iterator[Conflict]:
+    """Lines that both sides have and the merged text has not, as far as each is there once."""
+    before, merged, mine, other = (Counter(_lines(node)) for node in (base, root, ours, theirs))
+    gone = [line for line in mine if mine[line] == other[line] == 1 >= before[line] and line not in merged]
+    if gone:
+        yield Conflict("", LOST, None, "\n".join(gone), "\n".join(gone))
+
+
+def _lines(root: Node) -> Iterator[str]:
+    """What is said below the front matter, without the ids of requirements."""
+    for _, node in walk(root):
+        if node.kind not in ("front", "key", "fence"):
+            lines = plain(node.text).split("\n")
+            yield from (line for line in lines if line and not is_id(line))
+
+
+def _astray(root: Node, ours: Node, theirs: Node) -> Iterator[Conflict]:
+    """Scenarios that stand under another requirement than on either side, although theirs is there."""
+    merged, mine, other = (_owners(node) for node in (root, ours, theirs))
+    there = _by_words(root).keys()
+    for said, owners in merged.items():
+        wanted = mine.get(said, set()) | other.get(said, set())
+        if owners - wanted and wanted & there:
+            texts = ("\n".join(said) if said in side else None for side in (mine, other))
+            yield Conflict(said[0].split("\n")[0].lstrip("# "), ASTRAY, None, *texts)
+
+
+def _owners(root: Node) -> dict[tuple[str, ...], set[tuple[str, str]]]:
+    """Every scenario by what it says, with the requirements it belongs to, by what those say."""
+    words = {node.name: said for said, node in _by_words(root).items()}
+    found: dict[tuple[str, ...], set[tuple[str, str]]] = {}
+
+    def look(node: Node, of: str) -> None:
+        of = node.name if node.kind == "requirement" else of
+        if node.kind == "scenario" and of in words:
+            found.setdefault(tuple(says(node)), set()).add(words[of])
+        for child in node.children:
+            look(child, of)
+
+    look(root, "")
+    return found
+
+
+def _moved(base: Node, root: Node, ours: Node, theirs: Node) -> Iterator[Conflict]:
+    """Requirements and scenarios that one side has taken away, and that are there because the other has put them elsewhere."""
+    before, merged, mine, other = (_by_words(node) for node in (base, root, ours, theirs))
+    for words, node in before.items():
+        if words in merged and not (words in mine and words in other):
+            texts = (whole(side[words]) if words in side else None for side in (before, mine, other))
+            yield Conflict(node.name, MOVED, *texts)
+    cases = [_cases(node) for node in (base, root, ours, theirs)]
+    for said, name in cases[0].items():
+        if said in cases[1] and not (said in cases[2] and said in cases[3]):
+            yield Conflict(name, MOVED, *("\n".join(said) if said in each else None for each in (cases[0], *cases[2:])))
+
+
+def _cases(root: Node) -> dict[tuple[str, ...], str]:
+    """The scenarios by what they say, with their names."""
+    return {tuple(says(node)): f"Scenario: {node.name}" for _, node in walk(root) if node.kind == "scenario"}
+
+
+def _by_words(root: Node) -> dict[tuple[str, str], Node]:
+    """The requirements by what they say, whatever their ids."""
+    best: dict[str, Node] = {}
+    for _, node in walk(root):
+        known = best.get(node.name)
+        if node.kind == "requirement" and (known is None or (body(node) and not body(known))):
+            best[node.name] = node
+    return {(title(node), body(node)): node for node in best.values() if has_words(node)}

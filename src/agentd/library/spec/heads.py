@@ -1,0 +1,153 @@
+"""The front matter of a merged spec: keys whose two values come to one, and counts that are right for the text."""
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from agentd.errors import Corrupt
+from agentd.library.spec.checking import counted
+from agentd.library.spec.parts import parts
+from agentd.library.spec.tree import Node, Path, requirements, tree
+from agentd.model.change import Requirement, Spec
+from agentd.text import frontmatter, lossless_yaml
+from agentd.text.outline import outline
+from agentd.text.spacing import line_end
+
+TIMES = ("created_at", "updated_at", "archived_at")
+BOOKS = (*TIMES, "version")  # what agentd keeps of a spec: who leaves it out has no wish to
+COUNTS: Path = (("front", "", 1), ("key", "requirements", 1))
+_COMMENT = re.compile(r"(?:^|[ \t])#[^\r\n]*", re.MULTILINE)
+_NONE = object()
+_VERSION = re.compile(r"""^version[ \t]*:[ \t]*["']?v?([0-9]+(?:\.[0-9]+)*)["']?[ \t]*(?:#.*)?$""", re.MULTILINE)
+
+
+def settled(base: Node | None, ours: Node, theirs: Node) -> str | None:
+    """The text of a key that both sides changed, where it follows from the two; None where a person has to say."""
+    key, texts = ours.name, (base.text if base else None, ours.text, theirs.text)
+    if key in TIMES:
+        return _first(_time, key, *texts, later=key != "created_at")
+    if key == "version":
+        return _first(_version, key, *texts, later=True)
+    if key in ("requirements", "design_elements"):
+        newline = line_end(ours.gap + theirs.gap)
+        return _each(key, *texts, newline, ("total", "ids") if key == "requirements" else ())
+    return None
+
+
+def with_counts(text: str, ids: Sequence[str], newline: str) -> str:
+    """The text of the key `requirements`, saying these."""
+    said = _value("requirements", text)
+    return _updated(text, "requirements", _right(said, ids), newline) if isinstance(said, dict) else text
+
+
+def may_count(base: str | None, ours: str, theirs: str) -> bool:
+    """Whether the counts of a merged text are to be computed: both sides changed them, or had them right."""
+    before, mine, other = (_counts(text) for text in (base or "", ours, theirs))
+    if mine != other and before not in (mine, other):
+        return True
+    return all(_are_right(said, text) for said, text in ((mine, ours), (other, theirs)))
+
+
+def _are_right(counts: str | None, text: str) -> bool:
+    said = _value("requirements", counts) if counts else None
+    return not counts or (isinstance(said, dict) and _right(said, listed(text)) == said)
+
+
+def _counts(text: str) -> str | None:
+    head = next((node for node in tree(text).children if node.kind == "front"), None)
+    return next((node.text for node in head.children if node.key == COUNTS[1]), None) if head else None
+
+
+def listed(text: str) -> list[str]:
+    """The ids of a spec's requirements; where its sections have names in another language, every heading with an id."""
+    front = frontmatter.read(text)
+    found = parts(outline(front.lines, front.first), str(front.data.get("title") or ""))
+    ids = [part.key for part in found if part.kind == "requirement"]
+    return ids or list(requirements(tree(text)))
+
+
+def _right(said: dict[str, Any], ids: Sequence[str]) -> dict[str, Any]:
+    return counted(said, Spec("", "", "", tuple(Requirement(name, "", "") for name in ids), ()))
+
+
+def _value(key: str, text: str) -> Any:
+    """What a key says; None if that cannot be told from its own lines."""
+    try:
+        return lossless_yaml.load(text).get(key)
+    except Corrupt:
+        return None
+
+
+def _updated(text: str, key: str, value: Mapping[str, Any], newline: str) -> str:
+    """The key with another value; its own text where only its author can change it."""
+    try:
+        return lossless_yaml.parse(text + newline, "front matter").updated({key: value}).text.rstrip("\r\n")
+    except Corrupt:
+        return text
+
+
+def _time(key: str, text: str) -> datetime | None:
+    try:
+        time = datetime.fromisoformat(str(_value(key, text)))
+    except ValueError:
+        return None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def _version(key: str, text: str) -> tuple[int, ...] | None:
+    """A version as it is written: to YAML 1.10 is a number, and less than 1.9."""
+    value, found = _value(key, text), _VERSION.search(text)
+    if value is None or found is None or len(found[1]) > 99:
+        return None
+    is_all = not isinstance(value, str) or value.lstrip("v") == found[1]
+    return tuple(map(int, found[1].split("."))) if is_all else None
+
+
+def _first(
+    measure: Callable[[str, str], Any], key: str, base: str | None, ours: str, theirs: str, later: bool
+) -> str | None:
+    """The text with the higher value, or with the lower; None if a comment would be lost with the other."""
+    mine, other = (measure(key, text) for text in (ours, theirs))
+    if mine is None or other is None:
+        return None
+    if mine == other:
+        first, second = sorted((ours, theirs), key=lambda text: (-len(_comments(text)), text))
+    else:
+        first, second = (ours, theirs) if (mine > other) is later else (theirs, ours)
+    return first if _comments(second) <= _comments(first) | _comments(base or "") else None
+
+
+def _each(key: str, base: str | None, ours: str, theirs: str, newline: str, free: Collection[str] = ()) -> str | None:
+    """A mapping that both sides changed, entry by entry; what is free is put right later."""
+    start = _start(base, ours, theirs)
+    before, mine, other = (_value(key, text) if text else None for text in (base, ours, theirs))
+    if start is None or not isinstance(mine, dict) or not isinstance(other, dict):
+        return None
+    before = before if isinstance(before, dict) else {}
+    first = _value(key, start)
+    value = {}
+    for name in dict.fromkeys([*(first if isinstance(first, dict) else ()), *sorted({**mine, **other})]):
+        had, one, two = (each.get(name, _NONE) for each in (before, mine, other))
+        if two in (had, one) or one == had:
+            value[name] = two if one == had else one
+        elif name in free:
+            value[name] = min(one, two, key=repr) if had is _NONE else had
+        else:
+            return None
+    return _updated(start, key, {name: each for name, each in value.items() if each is not _NONE}, newline)
+
+
+def _start(base: str | None, ours: str, theirs: str) -> str | None:
+    """The text to write a value into: one that has all the comments; None if there is none such."""
+    known, mine, other = (_comments(text) for text in (base or "", ours, theirs))
+    mine, other = mine - known, other - known
+    if mine and other and mine != other:
+        return None
+    if mine or other:
+        return min(ours, theirs) if mine == other else ours if mine else theirs
+    return base if base else min(ours, theirs)
+
+
+def _comments(text: str) -> set[str]:
+    return {found.strip() for found in _COMMENT.findall(text)}

@@ -1,0 +1,118 @@
+"""Two changes of one spec as one text, against the text both began with. No sentence of either side is lost unsaid."""
+
+import re
+
+from agentd.library.spec import heads
+from agentd.library.spec.aligning import aligned
+from agentd.library.spec.combining import THEY_REMOVED, WE_REMOVED, Piece, combined, conflicts
+from agentd.library.spec.flaws import FLAWS, doubled, flaws
+from agentd.library.spec.joining import Joiner, marked
+from agentd.library.spec.tree import Node, plain, tree, walk
+from agentd.model.merge import Conflict, Merged, Prefer
+from agentd.text.spacing import line_end
+
+UNFIT = "the two texts do not fit together: something is not closed in one of them, or its headings have other levels"
+_END = re.compile("\r?\n")
+
+
+def merge(base: str | None, ours: str | None, theirs: str | None, prefer: Prefer = "") -> Merged:
+    """The spec with both sides' changes; None stands for a file that is not there.
+
+    `prefer` settles conflicts, with `mark` by marks around them; without it theirs stays. Line ends are theirs.
+    """
+    if ours is None or theirs is None:
+        return _there_or_not(base, ours, theirs, prefer)
+    base, ours = None if base is None else _in_style(base, theirs), _in_style(ours, theirs)
+    if theirs == base or ours == theirs:
+        return Merged(ours)
+    if ours == base:
+        return Merged(theirs)
+    return _merged(base, ours, theirs, prefer)
+
+
+def can_settle(conflict: Conflict) -> bool:
+    """Whether it is enough to prefer a side; where none of the two would be whole, it takes a person."""
+    return conflict.why not in FLAWS
+
+
+def _merged(base: str | None, ours: str, theirs: str, prefer: Prefer) -> Merged:
+    before = tree(base or "")
+    mine, other = (aligned(before, tree(text)) for text in (ours, theirs))
+    pieces = combined(before, mine, other)
+    joiner = Joiner(before, mine, other, line_end(theirs if "\n" in theirs or "\r" in theirs else ours))
+    found = list(conflicts(pieces))
+    chosen = _counted(list(joiner.chosen(pieces, prefer)), joiner, (base, ours, theirs))
+    text = joiner.text(chosen)
+    if found and prefer not in ("ours", "theirs"):
+        rest = tree(joiner.text([piece for piece in pieces if isinstance(piece, Piece)]))
+        return Merged(text, (*found, *doubled(rest, mine, other)))
+    root = tree(text)
+    if not _is_made_of(root, chosen):
+        unfit = _whole(UNFIT, base, ours, theirs, prefer)
+        return Merged(unfit.text, (*found, *unfit.conflicts))
+    wrong = flaws(before, root, mine, other, settled=bool(found))
+    if wrong and prefer == "mark":  # there is nothing to put marks around but all of it
+        text = _whole("", base, ours, theirs, prefer).text or ""
+    return Merged(text, (*found, *wrong))
+
+
+def _is_made_of(root: Node, pieces: list[Piece]) -> bool:
+    """Whether a text that was put together falls into these pieces again, each as deep as it was."""
+    found = [(node.text, len(path)) for path, node in walk(root)][1:]
+    return found == [(piece.text, len(piece.path)) for piece in pieces]
+
+
+def _counted(chosen: list[Piece], joiner: Joiner, texts: tuple[str | None, str, str]) -> list[Piece]:
+    """The pieces with the counts at the head put right, if they were right on both sides or both changed them."""
+    at = next((place for place, piece in enumerate(chosen) if piece.path == heads.COUNTS), -1)
+    if at < 0 or not heads.may_count(*texts):
+        return chosen
+    ids = list(dict.fromkeys(heads.listed(joiner.text(chosen))))
+    piece = chosen[at]._replace(text=heads.with_counts(chosen[at].text, ids, joiner.newline))
+    return [*chosen[:at], piece, *chosen[at + 1 :]]
+
+
+def _in_style(text: str, model: str) -> str:
+    """The text with the byte-order mark of another and with its line ends, or most of its; but where both have several
+    kinds of them, with its own."""
+    old, new = _ends(text), _ends(model)
+    text = text.removeprefix("\ufeff")
+    if old and not new and "\n" in model:
+        new = "\r\n" if 2 * model.count("\r\n") > model.count("\n") else "\n"
+    if old and new and old != new:
+        text = text.replace(old, new)
+    elif not old and new in ("\r\n", "\n"):
+        text = _END.sub(new, text)
+    return "\ufeff" + text if model.startswith("\ufeff") else text
+
+
+def _ends(text: str) -> str:
+    """How all lines of a text end; nothing if not all in one way."""
+    returns, feeds = text.count("\r"), text.count("\n")
+    if not returns or not feeds:
+        return "\r" if returns else "\n" if feeds else ""
+    return "\r\n" if returns == feeds == text.count("\r\n") else ""
+
+
+def _there_or_not(base: str | None, ours: str | None, theirs: str | None, prefer: Prefer) -> Merged:
+    """A spec that one side, or both, does not have."""
+    there = theirs if ours is None else ours
+    if base is None:
+        return Merged(there)
+    if there is None or plain(there.removeprefix("\ufeff")).strip() == plain(base.removeprefix("\ufeff")).strip():
+        return Merged(None)
+    return _whole(WE_REMOVED if ours is None else THEY_REMOVED, base, ours, theirs, prefer)
+
+
+def _whole(why: str, base: str | None, ours: str | None, theirs: str | None, prefer: Prefer) -> Merged:
+    """A conflict that is one of the whole file."""
+    what = Conflict("", why, base, ours, theirs)
+    if prefer != "mark":
+        return Merged(ours if prefer == "ours" else theirs, (what,))
+    newline = line_end(theirs or ours or "")
+    sides = (_closed(text or "", newline) for text in (base, ours, theirs))
+    return Merged(marked(newline, *sides) + newline, (what,))
+
+
+def _closed(text: str, newline: str) -> str:
+    return text if not text or text.endswith(("\n", "\r")) else text + newline

@@ -1,0 +1,80 @@
+"""The YAML block of a requirement, before, after or between its description; any other block is part of the description."""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from agentd.errors import Corrupt
+from agentd.model.finding import Finding
+from agentd.text import lossless_yaml
+from agentd.text.outline import closes, opens
+
+_OPENING = re.compile(r" {0,3}(?:`{3,}|~{3,})[ \t]*(?i:ya?ml)[ \t]*")
+_KEYS = {"id", "priority", "status"}
+_KEY_LINE = re.compile(r"[ \t]*(?:(?:id|priority|status)[ \t]*:|$)")
+_ID = re.compile(r"R[0-9]+", re.IGNORECASE)
+_PLACE = re.compile(r":(\d+):\d+: (.*)\.$", re.DOTALL)
+_FIX = "write the lines id, priority and status, each as 'key: value'"
+
+
+class Metadata(NamedTuple):
+    """What the block says, the lines around it, and what is wrong with it. `first` is the line its content begins on."""
+
+    data: Mapping[str, Any]
+    rest: Sequence[str]
+    findings: tuple[Finding, ...] = ()
+    first: int = 0
+    content: Sequence[str] = ()
+
+    def line_of(self, key: str) -> int:
+        """Where a key stands."""
+        lines = enumerate(self.content, self.first)
+        return next((number for number, line in lines if line.lstrip().startswith(key)), self.first)
+
+
+def take(lines: Sequence[str], name: str, first: int) -> Metadata:
+    """The metadata among the lines of requirement `name`, the first of which is line `first` of its file."""
+    at = 0
+    while at < len(lines):
+        fence = opens(lines[at]) if lines[at] else ""
+        if not fence:
+            at += 1
+            continue
+        start = at
+        at += 1
+        while at < len(lines) and not closes(lines[at], fence):
+            at += 1
+        found = _judge(lines, start, at, name, first) if _OPENING.fullmatch(lines[start]) else None
+        if found:
+            return found
+        at += 1
+    return Metadata({}, lines)
+
+
+@lru_cache(maxsize=4096)
+def _load(text: str) -> Mapping[str, Any]:
+    """The same few blocks stand in most specs of a project."""
+    return lossless_yaml.load(text)
+
+
+def _judge(lines: Sequence[str], start: int, end: int, name: str, first: int) -> Metadata | None:
+    """The block as metadata; None if it is an example that somebody wrote into the description."""
+    content = lines[start + 1 : end]
+    taken = Metadata({}, [*lines[:start], *lines[end + 1 :]], (), first + start + 1, content)
+    try:
+        data = _load("\n".join(content))
+    except Corrupt as error:
+        if not all(map(_KEY_LINE.match, content)) or not any(map(str.strip, content)):
+            return None
+        found = _PLACE.search(error.message)
+        line, what = (taken.first + int(found[1]) - 1, found[2]) if found else (taken.first, error.message)
+        return taken._replace(findings=(Finding("invalid_requirement_format", what, line, fix=_FIX),))
+    said = data.get("id")
+    if said == name or (said is None and data.keys() <= _KEYS):
+        return Metadata(data, taken.rest, (), taken.first, content)
+    if not _ID.fullmatch(str(said)) or not data.keys() <= _KEYS:
+        return None
+    what = f"the heading says {name}, the metadata below it {said}"
+    wrong = Finding("invalid_requirement_format", what, taken.line_of("id"), fix=f"id: {name}")
+    return taken._replace(data=data, findings=(wrong,))

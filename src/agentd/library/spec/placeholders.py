@@ -1,0 +1,41 @@
+"""The words that stand where a person has still to write; each is a finding until it is replaced."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from agentd.library.spec import steps
+from agentd.library.spec.parts import Part
+from agentd.model.finding import Finding
+from agentd.model.rules import Rules
+from agentd.text.outline import Outline
+
+EMPTY_SECTION = "Nothing is said here yet."
+EMPTY_STEP = "(to be completed)"
+EMPTY_SCENARIO = "To be completed"
+ALL = (EMPTY_SECTION, EMPTY_STEP, EMPTY_SCENARIO)
+_NAME = re.compile(rf"{EMPTY_SCENARIO}(?: [0-9]+)?")
+
+
+def check(sheet: Outline, found: Sequence[Part], rules: Rules) -> Iterator[Finding]:
+    """Each placeholder with its line."""
+    for number in empty_sections(sheet, sheet.first, sheet.first + len(sheet.lines) - 1):
+        yield _finding("this section says nothing yet", number)
+    label = steps.labels(rules.when_pattern, rules.then_pattern)
+    for part in found:
+        if part.kind != "scenario":
+            continue
+        if _NAME.fullmatch(part.key):
+            yield _finding("this scenario has no name yet", part.line)
+        for number, line in sheet.plain_lines(part.line + 1, part.end):
+            begins = label(line)
+            if (begins[1] if begins else line).strip() == EMPTY_STEP:
+                yield _finding("this step says nothing yet", number)
+
+
+def empty_sections(sheet: Outline, start: int, end: int) -> list[int]:
+    """The lines between two that say only that nothing is said."""
+    return [number for number, line in sheet.plain_lines(start, end) if line.strip() == EMPTY_SECTION]
+
+
+def _finding(what: str, line: int) -> Finding:
+    return Finding("placeholder", what, line, fix="write what is meant")

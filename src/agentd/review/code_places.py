@@ -1,0 +1,59 @@
+"""What a finding about code points at: the files as they are, what the change touched in them, and who uses that."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentd.errors import AgentdError
+from agentd.git import trees
+from agentd.model.verdict import Issue
+from agentd.proof import record
+from agentd.review import changed_code, code_grounding
+from agentd.runs.safe_paths import inside, read_text
+
+if TYPE_CHECKING:
+    from agentd.runs.work import Work
+
+
+def ground(work: "Work", issues: Sequence[Issue], tree: str) -> tuple[Issue, ...]:
+    """The issues, each with the reason if what it quotes is not there, or has nothing to do with the change."""
+    base = record.base(work)
+    if not issues or not base:
+        return tuple(issues)
+    changed = trees.changes(work.cwd, base, tree)
+    ranges = {one.path: changed_code.changed_lines(one) for one in changed}
+    olds = {one.path: one.old for one in changed}
+    names = changed_code.names_changed(changed)
+
+    @cache
+    def text(path: str) -> str | None:
+        return _text(work.cwd, path)
+
+    def touched(path: str) -> Collection[range] | None:
+        return ranges.get(_plain(path), ())
+
+    @cache
+    def callers(path: str) -> str:
+        return changed_code.uses(text(path) or "", names)
+
+    def before(path: str) -> str | None:
+        return olds.get(_plain(path))
+
+    return tuple(
+        replace(one, ungrounded=code_grounding.ungrounded(one, text, touched, callers, before)) for one in issues
+    )
+
+
+def _text(place: Path, path: str) -> str | None:
+    """The text of a file of the project; None if there is none, also for what lies outside."""
+    try:
+        found = inside(place, _plain(path), "file")
+        return read_text(found, path) if found.is_file() else None
+    except (AgentdError, OSError):
+        return None
+
+
+def _plain(path: str) -> str:
+    return path.removeprefix("./")

@@ -1,0 +1,109 @@
+"""What a face can ask for on any run: start, go on, answer, stop. Each takes the project and returns values, printing nothing."""
+
+import re
+from datetime import UTC, datetime
+
+from agentd.errors import BadAnswer, MissingDescription, UsageError
+from agentd.model.decision import Answer, Decision
+from agentd.runs import decisions
+from agentd.runs.lifecycle import go_on, start
+from agentd.runs.project import Project
+from agentd.runs.report import Report, pending, report
+from agentd.state import answers, lock
+from agentd.state.layout import Place
+
+
+def run(project: Project, workflow: str, description: str, name: str = "", mode: str = "") -> Report:
+    """Start a run of any workflow and drive it as far as it goes; given again for the same run, go on with it."""
+    if workflow == "change":
+        raise UsageError("The change workflow has its own commands.", 'agentd plan add-feature "what should change"')
+    if not description.strip():
+        raise MissingDescription(f"A new {workflow} run needs a description.", f'agentd run {workflow} "what to do"')
+    name = name or _free_name(project, workflow, description)
+    place = project.new_place(workflow, name)
+    if project.store(place).exists():
+        state = project.store(place).load()
+        if (state.run.workflow, state.fields.get("description")) == (workflow, decisions.writable(description)):
+            return go_on(project, place)
+    return start(project, workflow, name, description, mode=mode)
+
+
+def resume(project: Project, name: str, steps: int | None = None) -> Report:
+    """Go on with any run. Between two commands of a workflow nothing is started: that is a person's word."""
+    place = project.find(name)
+    state = project.store(place).load()
+    workflow = project.workflow(state.run.workflow or place.family)
+    if not workflow.commands or state.run.phase not in workflow.phases:
+        return go_on(project, place, steps=steps)
+    owner = next((command for command, phases in workflow.commands.items() if state.run.phase in phases), "")
+    first = workflow.first(state.run.phase).name
+    opens = owner and workflow.commands[owner][0] == state.run.phase and owner != next(iter(workflow.commands))
+    untouched = state.run.intent is None and state.run.step == first
+    if not owner or (opens and untouched):
+        return report(project, place, state)
+    if owner == "archive":
+        from agentd.families.change.archive.commands import archive
+
+        return archive(project, place.name)
+    return go_on(project, place, owner, steps)
+
+
+def answer(
+    project: Project, name: str, decision_id: str, value: str, note: str = "", by: str = ""
+) -> tuple[Decision, Answer, Report]:
+    """Record a person's answer; whoever works on the run, or works on it next, takes it up."""
+    place = project.find(name)
+    state = project.store(place).load()
+    found = pending(project, place, state)
+    match = next(((store, decision) for store, decision in found if decision.id == decision_id), None)
+    if match is None:
+        resolved = next((d for d in state.decisions if d.id == decision_id), None)
+        known = ", ".join(decision.id for _, decision in found) or "none"
+        what = (
+            f"is {resolved.status} already ({resolved.answer or resolved.resolution_reason})"
+            if resolved
+            else "is not a decision of this run"
+        )
+        raise BadAnswer(f"{decision_id} {what}; open decisions: {known}.", f"agentd status {name}")
+    store, decision = match
+    wanted = decisions.choose(decision, Answer(decision_id, value, note, by), name)
+    said = decisions.give(project, store.folder, decision, wanted)
+    if said.value != wanted.value:
+        raise BadAnswer(f"{decision_id} was answered '{said.value}' by {said.by} before.", f"agentd status {name}")
+    report_now = report(project, place, project.store(place).load())
+    return decision, said, report_now
+
+
+def request_stop(project: Project, name: str) -> bool:
+    """Ask whoever works on the run to stop after the step under way; False if nobody does."""
+    place = project.find(name)
+    if lock.holder(place.folder) is None:
+        return False
+    answers.ask_to_stop(place.folder, project.who(), project.now())
+    return True
+
+
+def _free_name(project: Project, workflow: str, description: str) -> str:
+    """A short name made of the description's first words; a number is added where it is taken."""
+    if workflow == "staged":
+        return "tmp"
+    words = re.findall(r"[a-z0-9]+", description.lower())[:4] or ["run"]
+    name = "-".join(words)[:60]
+    if workflow == "team":
+        name = f"{datetime.now(UTC):%Y-%m-%d}_{name}"
+    number, free = 1, name
+    while (place := project.new_place(workflow, free)).folder.exists():
+        if _goes_on(project, place, workflow, description):
+            return free
+        number += 1
+        free = f"{name}-{number}"
+    return free
+
+
+def _goes_on(project: Project, place: Place, workflow: str, description: str) -> bool:
+    """Whether a folder holds an unfinished run that was started with the same words: the same command goes on with it."""
+    if not project.store(place).exists():
+        return False
+    state = project.store(place).load()
+    same = (state.run.workflow, state.fields.get("description")) == (workflow, decisions.writable(description))
+    return same and not state.run.result

@@ -1,0 +1,208 @@
+"""Decisions: on disk as pending before anyone is asked, answered once, void if what was shown has changed since."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agentd.errors import BadAnswer, Corrupt, UsageError
+from agentd.families.change.questions import RECOMMENDED, Question, question
+from agentd.model.decision import Answer, Decision
+from agentd.model.run import Outcome, Run
+from agentd.model.workflow import Step
+from agentd.runs import checksums
+from agentd.runs.project import Project
+from agentd.state import answers
+from agentd.text import lossless_yaml
+
+if TYPE_CHECKING:
+    from agentd.runs.work import Work
+
+
+def ask(work: "Work", run: Run, step: Step) -> Outcome | None:
+    """The answer as an outcome, or None while there is none. Words of a person's own take the way forward."""
+    matter = Matter(
+        step.name, run.asked_by or run.step, lambda: question(work, step), lambda: checksums.documents(work, step)
+    )
+    decision = settled(work, matter)
+    if decision is None:
+        return None
+    said = str(decision.answer)
+    words = f"{decision.id} by {decision.by}" + (f": {decision.note}" if decision.note else "")
+    return Outcome(said, words) if said in step.next else Outcome(step.forward, f"{words}: {said}")
+
+
+@dataclass(frozen=True)
+class Matter:
+    """Something to be decided: the name its answers go by, what it comes from, how it is put, what it is about."""
+
+    name: str
+    context: str
+    question: Callable[[], Question]
+    shown: Callable[[], Mapping[str, str]]
+
+
+def settled(work: "Work", matter: Matter) -> Decision | None:
+    """The decision with its answer, or None while there is none. An answer to what is no longer there is void."""
+    while True:
+        decision = pending(work, matter.name) or open_decision(work, matter)
+        answer = valid_answer(work.store.folder, decision) or put(work, decision)
+        if answer is None:
+            return None
+        changed = checksums.differences(decision.shown, matter.shown())
+        if changed:
+            reason = f"{', '.join(changed)} changed after it was shown"
+            work.say(f"⚠ the answer to {decision.id} is void: {reason}")
+            resolve(work, replace(decision, status="cancelled", resolution_reason=reason))
+            work.keep("void", decision=decision.id, answer=answer.value, note=reason)
+            continue
+        return resolve(work, replace(decision, status="answered", answer=answer.value, note=answer.note, by=answer.by))
+
+
+def put(work: "Work", decision: Decision) -> Answer | None:
+    """Ask whoever is there; the first valid answer wins, whoever gave it."""
+    with work.project.turn:
+        answer = work.project.ask(decision)
+    if answer is None:
+        return None
+    return give(work.project, work.store.folder, decision, choose(decision, answer, work.top.state.run.name))
+
+
+def give(project: Project, folder: Path, decision: Decision, answer: Answer) -> Answer:
+    """Record an answer to an open decision; what counts is given back, and that is the first valid one."""
+    by = writable(answer.by or project.who())
+    said = replace(
+        choose(decision, answer), note=writable(answer.note), by=by, at=project.now(), asked_at=decision.asked_at
+    )
+    while not answers.write(folder, said):
+        earlier = valid_answer(folder, decision)
+        if earlier is not None:
+            return earlier
+        answers.set_aside(folder, decision.id)
+    return said
+
+
+def valid_answer(folder: Path, decision: Decision) -> Answer | None:
+    """The answer on disk, if it answers this very question with one of its values."""
+    try:
+        found = answers.read(folder, decision.id)
+        return choose(decision, found) if found and found.asked_at == decision.asked_at else None
+    except (BadAnswer, Corrupt):
+        return None
+
+
+def writable(text: str) -> str:
+    """Words that are not UTF-8 arrive with lone surrogates, which no file can hold."""
+    return text.encode(errors="replace").decode()
+
+
+def choose(decision: Decision, answer: Answer, run: str = "RUN") -> Answer:
+    """The answer with its value in the decision's own word: a value, a label, or its number in the list."""
+    said = answer.value.strip().lower()
+    options = decision.options
+    names = [option.value.lower() for option in options]
+    spelled = [name.replace("_", "-") for name in names]
+    labels = [option.label.removesuffix(RECOMMENDED).strip().lower() for option in options]
+    numbers = [str(number) for number in range(1, len(options) + 1)]
+    for spellings in (names, spelled, [option.label.lower() for option in options], labels, numbers):
+        if said in spellings:
+            option = options[spellings.index(said)]
+            if option.reason and not answer.note.strip():
+                raise BadAnswer(
+                    f"'{option.value}' overrides a verdict, so {decision.id} takes it only with a reason.",
+                    f'agentd answer {run} {decision.id} {option.value} --note "why"',
+                )
+            return replace(answer, decision=decision.id, value=option.value)
+    if decision.free and said:
+        return replace(answer, decision=decision.id, value=writable(answer.value.strip()))
+    known = ", ".join(option.value for option in decision.options)
+    raise BadAnswer(
+        f"'{answer.value}' does not answer {decision.id} ({decision.question}); the answers are: {known}.",
+        "agentd status",
+    )
+
+
+def pending(work: "Work", name: str) -> Decision | None:
+    """The open decision of a name, if it was put already."""
+    return next((d for d in work.state.decisions if d.status == "pending" and d.name == name), None)
+
+
+def answered(work: "Work", name: str) -> Decision | None:
+    """The latest decision of a name that was answered."""
+    return next((d for d in reversed(work.state.decisions) if d.status == "answered" and d.name == name), None)
+
+
+def open_decision(work: "Work", matter: Matter) -> Decision:
+    """Write the decision down as pending; only then may anybody be asked."""
+    asked = matter.question()
+    prefix = "-".join(("UD", *work.items_above(), ""))
+    decision = Decision(
+        id=f"{prefix}{len(work.state.decisions) + 1}",
+        question=f"{work.item}: {asked.text}" if work.item else asked.text,
+        options=asked.options,
+        state_context=matter.context,
+        asked_at=work.project.now(),
+        name=matter.name,
+        header=asked.header,
+        free=asked.free,
+        shown=matter.shown(),
+    )
+    work.state = replace(work.state, decisions=(*work.state.decisions, decision))
+    work.keep("ask", decision=decision.id, step=matter.name, question=decision.question)
+    return decision
+
+
+def resolve(work: "Work", decision: Decision) -> Decision:
+    """The record with its end, in memory; the next save makes it durable together with what it leads to."""
+    decision = replace(decision, resolved_at=work.project.now())
+    work.state = replace(
+        work.state, decisions=tuple(decision if d.id == decision.id else d for d in work.state.decisions)
+    )
+    return decision
+
+
+def cancel_pending(work: "Work", reason: str) -> None:
+    for decision in work.state.decisions:
+        if decision.status == "pending":
+            resolve(work, replace(decision, status="cancelled", resolution_reason=reason))
+
+
+def from_file(path: Path) -> Callable[[Decision], Answer | None]:
+    """Answers from a YAML file."""
+    try:
+        data = lossless_yaml.parse_bytes(path.read_bytes(), str(path)).data
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}.", f"printf 'steer: [fix]\\n' > {path}") from None
+    except Corrupt as error:
+        raise UsageError(error.message, error.fix) from None
+    return from_data(data, path.name)
+
+
+def from_data(data: Mapping[str, Any], by: str) -> Callable[[Decision], Answer | None]:
+    """Answers by decision id or by the name of the step that asks; each is used once, a list one after the other.
+
+    An answer that needs a reason is a mapping of `value` and `note`. Clarifying questions have numbers, and so do the
+    answers to them: the second answer is for the second question, also when the first was answered before.
+    """
+    left = {key: list(said) if isinstance(said, list) else [said] for key, said in data.items()}
+    left = {f"UD-Q{number}-1": [said] for number, said in enumerate(left.get("clarification", ()), 1)} | left
+
+    def ask(decision: Decision) -> Answer | None:
+        numbered = decision.name == "clarification" and decision.id.startswith("UD-Q")
+        keys = (decision.id,) if numbered else (decision.id, decision.name)
+        key = next((key for key in keys if left.get(key)), None)
+        if key is None:
+            return None
+        said = left[key].pop(0)
+        note = ""
+        if isinstance(said, Mapping) and "value" in said:
+            said, note = said["value"], str(said.get("note") or "")
+        if said is None:
+            return None
+        if not isinstance(said, (str, int, float)):
+            raise UsageError(f"{by}: {key}: {said!r} is no answer.", f"{key}: one word, or {{value: …, note: …}}")
+        # YAML reads yes and no as true and false.
+        word = {True: "yes", False: "no"}[said] if isinstance(said, bool) else str(said)
+        return Answer(decision.id, word, note=note, by=by)
+
+    return ask
