@@ -15,8 +15,8 @@ from typing import Any
 
 import yaml
 
-from agentd.families.change.demo import CHANGE as CHANGE
-from agentd.families.change.demo import make_repository
+from agentd.demo import CHANGE as CHANGE
+from agentd.demo import make_repository
 from agentd.text import lossless_yaml
 
 AGENTD = (sys.executable, "-m", "agentd")

@@ -13,7 +13,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 _NAMES = {
-    "load": ("agentd.runs.project", "open_project"),
+    "load": ("agentd.app", "open_project"),
     "start": ("agentd.runs.lifecycle", "start"),
     "resume": ("agentd.runs.commands", "resume"),
     "answer": ("agentd.runs.commands", "answer"),

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from agentd.app import open_project
 from agentd.calling import roster
 from agentd.calling.roster import line_up, notices, same_mind
 from agentd.errors import BadConfig, NotFound
-from agentd.runs.project import Project, open_project
+from agentd.runs.project import Project
 from agentd.workflows.load import read_built_in
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from agentd.demo import Shown, make_repository
+from agentd.demo.disputing import FIRST, OWN, SECOND, SENTENCES, SPEC, Dispute, dispute, library
+from agentd.demo.terminal import Terminal
 from agentd.errors import MergeConflict
 from agentd.families.change.archive.commands import archive
-from agentd.families.change.demo import Shown, make_repository
-from agentd.families.change.demo.disputing import FIRST, OWN, SECOND, SENTENCES, SPEC, Dispute, dispute, library
-from agentd.families.change.demo.terminal import Terminal
 from agentd.library import spec
 from agentd.model.change import Requirement, Scenario, Spec
 

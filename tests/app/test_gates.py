@@ -4,8 +4,8 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-
 from agentd.families.change.actions import ACTIONS, CHECKS, SOURCES, VALID
+
 from agentd.families.change.documents import tasks
 from agentd.runs.project import PROVED, known_names, open_project
 from agentd.runs.work import Work

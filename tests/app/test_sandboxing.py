@@ -31,7 +31,7 @@ KEY = "the private key"
 HOLD = """
 import sys
 from pathlib import Path
-from agentd.library.pending import holding
+from agentd.library.exclusive import holding
 with holding(Path(sys.argv[1]), 0):
     print("held")
 """

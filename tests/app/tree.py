@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+from agentd.app import open_project
 from agentd.families.change.documents import proposal, tasks
 from agentd.library import spec
 from agentd.model.change import AffectedSpec, Impact, Proposal, Requirement, Scenario, Spec, Task, Tasks
 from agentd.model.finding import Finding
-from agentd.runs.project import Project, open_project
+from agentd.runs.project import Project
 
 NOW = "2026-01-19T10:00:00Z"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from agentd.app import open_project
 from agentd.families.change.archive.merge import losses
-from agentd.runs.project import open_project
 from agentd.runs.work import Work
 from agentd.text import frontmatter
 from tests.archive.library import ONE, Library, a_spec

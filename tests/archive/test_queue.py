@@ -1,7 +1,7 @@
 """Several complete changes are archived in order, up to the first that needs a person."""
 
+from agentd.app import open_project
 from agentd.families.change.archive.queue import archive_all
-from agentd.runs.project import open_project
 from tests.archive.library import ONE, Library, a_spec
 
 

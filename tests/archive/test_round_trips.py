@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
+from agentd.app import open_project
 from agentd.errors import MergeConflict
 from agentd.families.change.archive import commands
 from agentd.model.merge import Prefer
 from agentd.model.rules import SEVERITY
-from agentd.runs.project import open_project
 from agentd.state import journal, lock
 from tests.archive.library import Library, make_library
 from tests.documents.spec_changes import changed, drafts

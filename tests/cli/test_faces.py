@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentd.cli import COMMANDS
-from agentd.families.change.demo import CHANGE
+from agentd.demo import CHANGE
 from tests.sandbox import IDEA, NEVER, YES, Ran, Sandbox, reviewed
 
 

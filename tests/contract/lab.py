@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from agentd.families.change.demo import make_repository
+from agentd.demo import make_repository
 from tests.contract.model import FakeModel
 from tests.sandbox import Ran, Sandbox
 

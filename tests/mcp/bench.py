@@ -15,12 +15,12 @@ import anyio
 from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
+from agentd.app import open_project
 from agentd.engine.advance import start
 from agentd.git.repository import begin_repository
 from agentd.mcp.server import Documents
 from agentd.model.run import Intent
 from agentd.runs.call_scope import TOOLS, open_desk
-from agentd.runs.project import open_project
 from agentd.state.codecs import CODECS
 from agentd.state.store import Store, new_state
 from agentd.workflows.load import read_built_in

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import yaml
 
-from agentd.families.change.demo import CHANGE
+from agentd.app import open_project
+from agentd.demo import CHANGE
 from agentd.families.change.documents import proposal
 from agentd.families.change.validation import validate_change
-from agentd.runs.project import open_project
 from tests.mcp import samples
 from tests.plan.plans import answered
 from tests.sandbox import Sandbox, make_sandbox

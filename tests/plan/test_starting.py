@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from agentd.app import open_project
 from agentd.engine.advance import start
 from agentd.families.change import questions
-from agentd.runs.project import open_project
 from agentd.runs.work import Work
 from agentd.state import layout
 from agentd.state.codecs import OWN

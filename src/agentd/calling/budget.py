@@ -2,49 +2,27 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from agentd.calling import roster
 from agentd.calling.transcripts import Told
 from agentd.engine.decide import Stop
-from agentd.families.change.questions import RECOMMENDED, Question
-from agentd.model.decision import Option
+from agentd.model.decision import RECOMMENDED, Option, Question
 from agentd.model.run import Run
-from agentd.model.usage import Usage
 from agentd.model.workflow import Step
 from agentd.runs import costs, decisions
 from agentd.runs.decisions import Matter
-from agentd.runs.project import Project
-from agentd.usage import budget, calls, forecast
+from agentd.runs.work import Work
+from agentd.usage import budget, calls
 from agentd.usage.budget import Excess, Limits
 from agentd.usage.calls import Call
 from agentd.usage.prices import price
 
-if TYPE_CHECKING:
-    from agentd.runs.work import Work
 
-# The names under which the calls of planning are kept.
-NAMES = {
-    "draft_questions": "clarification",
-    "generate": "proposal-gen",
-    "propose": "proposal-gen",
-    "review_proposal": "proposal-review",
-    "write_spec": "spec-gen",
-    "review_spec": "spec-review",
-    "break_down": "tasks-gen",
-    "review_tasks": "tasks-review",
-    "fix_format": "format-fix",
-    "revise": "reproposal",
-    "implement": "implement_spec",
-}
-
-
-def name(work: "Work", step: Step) -> str:
+def name(work: Work, step: Step) -> str:
     """What a call of a step is kept as."""
-    return "-".join((NAMES.get(step.name, step.name), *work.items_above()))
+    return "-".join((work.layout.call_names.get(step.name, step.name), *work.items_above()))
 
 
-def record(work: "Work", run: Run, step: Step, told: Told, ms: int) -> Call:
+def record(work: Work, run: Run, step: Step, told: Told, ms: int) -> Call:
     """Keep a call in the run's own file, durable with the next save, and in the project's ledger."""
     assert run.intent is not None
     reply = told.reply
@@ -73,7 +51,7 @@ def record(work: "Work", run: Run, step: Step, told: Told, ms: int) -> Call:
     return made
 
 
-def hold(work: "Work", step: Step) -> Stop | None:
+def hold(work: Work, step: Step) -> Stop | None:
     """Why an agent may not be called now: a limit is reached and nobody has allowed more."""
     if step.kind != "agent":
         return None
@@ -95,7 +73,7 @@ def hold(work: "Work", step: Step) -> Stop | None:
     return None
 
 
-def _close_old_question(top: "Work", excess: Excess | None) -> None:
+def _close_old_question(top: Work, excess: Excess | None) -> None:
     """A question about a limit that is not reached any more, or not in these words, is over unless it was answered."""
     asked = decisions.pending(top, "budget")
     if asked is None or decisions.valid_answer(top.store.folder, asked):
@@ -106,34 +84,17 @@ def _close_old_question(top: "Work", excess: Excess | None) -> None:
         top.keep("void", decision=asked.id, note=why)
 
 
-def foresee(work: "Work") -> str:
-    """What planning this change will cost, in words, before its first call."""
-    project = work.project
-    entries = costs.read_ledger(project)
-
-    def priced(kind: str, tokens_in: int, tokens_out: int) -> float | None:
-        role = "challenger" if kind == "challenge" else "planner"
-        model = project.config.model_for(roster.name(project, role), "medium")
-        return price(Usage(tokens_in, tokens_out), model, _model_name(project, role))
-
-    found = forecast.forecast(entries, None, priced)
-    roles = {kind: "challenger" if kind == "challenge" else "planner" for kind in found.unpriced}
-    return forecast.in_words(found, {kind: _model_name(project, role) for kind, role in roles.items()})
-
-
-def _model_name(project: Project, role: str) -> str:
-    agent = roster.name(project, role)
-    model = project.config.model_for(agent, "medium")
-    return model.model if model else agent
-
-
-def _excess(work: "Work", step: Step) -> Excess | None:
+def _excess(work: Work, step: Step) -> Excess | None:
     top, section = work.top, work.project.config.sections["budget"]
     limits = Limits(*(section[key] for key in ("per_call", "per_change", "per_day", "calls_per_change")))
     made = calls.spent(top.state.fields)
     entries = costs.read_ledger(work.project)
-    kind = forecast.kind(name(work, step))
-    known = [entry.cost for entry in entries if entry.cost is not None and forecast.kind(entry.step) == kind]
+    kind = calls.kind(name(work, step), work.project.kinds())
+    known = [
+        entry.cost
+        for entry in entries
+        if entry.cost is not None and calls.kind(entry.step, work.project.kinds()) == kind
+    ]
     expected = sum(known) / len(known) if known else None
     listed = calls.calls_in(top.state.fields)
     last = calls.dollars_of(listed[-1].get("cost")) if listed else None
@@ -152,7 +113,7 @@ def _question(excess: Excess) -> Question:
     )
 
 
-def _allowed(top: "Work") -> dict[str, float]:
+def _allowed(top: Work) -> dict[str, float]:
     """What was spent when a person last allowed more, by limit; a day's allowance ends with the day."""
     found = top.state.fields.get("budget")
     known = found if isinstance(found, Mapping) else {}

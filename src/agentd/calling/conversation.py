@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentd import process
 from agentd.agents.events import load
@@ -20,10 +19,8 @@ from agentd.model.run import Run
 from agentd.model.workflow import Step
 from agentd.redaction import Stream, secret_values
 from agentd.runs.project import Project
+from agentd.runs.work import Work
 from agentd.state import durable
-
-if TYPE_CHECKING:
-    from agentd.runs.work import Work
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,7 @@ class _Over(Exception):
         self.limit = limit
 
 
-def converse(work: "Work", run: Run, step: Step, player: Player, job: Job) -> tuple[Ended, Told]:
+def converse(work: Work, run: Run, step: Step, player: Player, job: Job) -> tuple[Ended, Told]:
     """Run the agent's program to its end, keep what it printed and what it used, and read it."""
     command = player.adapter.command(job)
     path, environment = transcripts.path_of(work, job.call), work.environment()
@@ -91,7 +88,7 @@ def run_program(
     begun, turns, size = time.monotonic(), 0, 0
     most = int(limits["transcripts_mb"]) * transcripts.MEGABYTE
     with transcripts.written(transcript) as log:
-        log.write(transcripts.first_line(player.agent, job, mark))
+        log.write(transcripts.first_line(player.agent, job, project.now(), mark))
 
         def keep(line: str) -> None:
             nonlocal turns, size
@@ -127,7 +124,7 @@ def run_program(
     return ended
 
 
-def register_ahead(work: "Work", *roles: str) -> None:
+def register_ahead(work: Work, *roles: str) -> None:
     """Put into the project's settings what the agents of these roles will need there, so that it is no later change."""
     for role in roles:
         player = roster.line_up(work.project, role)[0]
@@ -157,5 +154,5 @@ def _lay_out(job: Job, command: Command) -> None:
         agent_settings.register(Path(job.cwd) / name, wanted, Path(job.cwd))
 
 
-def _full_name(work: "Work", name: str) -> str:
+def _full_name(work: Work, name: str) -> str:
     return " ".join((name, *work.items_above()))

@@ -14,10 +14,9 @@ from pathlib import Path
 from agentd import process
 from agentd.calling.sandbox_rules import Reach, Rule, first_time, rules
 from agentd.errors import AgentdError
-from agentd.library import snapshot
 from agentd.model.job import Command, Job
 from agentd.runs.project import Project
-from agentd.state import durable, layout, lock
+from agentd.state import durable, lock
 
 # A user namespace of its own keeps a program out of the memory, the environment and the root (`/proc/PID/root`) of
 # processes outside. Numbers of processes stay what they are: agentd finds and ends everything as ever.
@@ -27,8 +26,6 @@ ROOT_FLAGS = ("--cap-add", "CAP_SETFCAP")
 ORDERS = ("/proc/sys", "/proc/sysrq-trigger")
 # agentd asks all processes of a program to end. If bwrap did, the program would be killed before it has ended its work.
 PATIENT, ORDINARY = ("env", "--ignore-signal=TERM"), ("env", "--default-signal=TERM")
-# What tools write outside of their run.
-SHARED = {"write_knowledge": "agentd/knowledge", "write_main_spec": snapshot.LIBRARY}
 BARE = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
 # Which setting lets nobody make a user namespace, by its file: the value that does, why, and what to do about it.
 REFUSALS = (
@@ -70,14 +67,15 @@ def around_agent(project: Project, job: Job, command: Command) -> tuple[str, ...
     if project.config.get("sandbox", "mode") == "off":
         return command.argv
     own = [job.folder, job.scratch]
-    for tool, home in SHARED.items():
-        if tool in job.tools:
-            durable.make_folder(project.root / home)
-            own.append(str(project.root / home))
-    if snapshot.LIBRARY in {SHARED.get(tool) for tool in job.tools}:
-        own.append(str(lock.there(project.root / layout.OWN)))  # who writes to the library holds it meanwhile
+    for name in job.writable:
+        path = project.root / name
+        if path.name == lock.NAME:
+            lock.there(path.parent)
+        else:
+            durable.make_folder(path)
+        own.append(str(path))
     env = {**os.environ, **job.env, **command.env}
-    reach = Reach(job.cwd, str(project.root), env, tuple(own), job.edits, agent=True)
+    reach = Reach(job.cwd, str(project.root), env, tuple(own), job.edits, agent=True, runs=project.own_folders())
     return wrap(project, command.argv, reach)
 
 
@@ -85,7 +83,7 @@ def around_tests(project: Project, cwd: Path) -> Callable[[Sequence[str]], tuple
     """What puts the sandbox around a command of the project: it may change the work tree, and nothing of agentd's."""
     if project.config.get("sandbox", "mode") == "off":
         return tuple
-    reach = Reach(str(cwd), str(project.root), os.environ)
+    reach = Reach(str(cwd), str(project.root), os.environ, runs=project.own_folders())
     return lambda argv: wrap(project, argv, reach)
 
 

@@ -10,8 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agentd.state import layout
-
 Rule = Literal["write", "read", "empty", "temp"]
 
 TEMPS = ("/tmp", "/var/tmp")
@@ -113,6 +111,7 @@ class Reach:
     own       the folders of its run that it may write in any case
     edits     whether it may change the work tree, `cwd`; git's own folder, agentd's and the settings of agents it never may
     agent     whether what agents keep is there for it to write, or not there at all
+    runs      the folders of agentd's own at the root
     writable  what else it may write, and `hidden` what else it may not see, as the configuration names them
     """
 
@@ -124,6 +123,7 @@ class Reach:
     agent: bool = False
     writable: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
+    runs: tuple[str, ...] = ()
 
     @property
     def home(self) -> str:
@@ -152,7 +152,7 @@ def rules(reach: Reach, program: str) -> dict[str, Rule]:
         ("empty", [*DOORS, *(env.get(name, "") for name in DOOR_NAMES)]),
         ("read", [reach.root]),
         ("write" if reach.edits else "read", [reach.cwd]),
-        ("read", [*_guarded(reach.root), *_guarded(reach.cwd)]),
+        ("read", [*_guarded(reach.root, reach.runs), *_guarded(reach.cwd, reach.runs)]),
         ("write", list(reach.own)),
         ("empty", _named(reach, reach.hidden)),
         ("write", _named(reach, reach.writable)),
@@ -174,10 +174,9 @@ def _kept(reach: Reach) -> Iterator[str]:
     yield from (os.path.join(reach.env[name], inner) for name, inner in KEPT_NAMES.items() if reach.env.get(name))
 
 
-def _guarded(folder: str) -> Iterator[str]:
+def _guarded(folder: str, runs: Sequence[str]) -> Iterator[str]:
     """What in a work tree says what programs outside of the sandbox do: git's folder, agentd's configuration and runs."""
-    homes = {home.partition("/")[0] for homes in layout.HOMES.values() for home in homes}
-    for name in (".git", *homes):
+    for name in (".git", *runs):
         if not os.path.exists(os.path.join(folder, name, "__init__.py")):  # a package of that name is the project's own
             yield os.path.join(folder, name)
 

@@ -9,17 +9,15 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from agentd.agents.events import BEGIN, END, count_of, load, text_of
 from agentd.agents.table import Adapter
 from agentd.calling import roster
 from agentd.model.job import Job, Reply
 from agentd.redaction import redact, secret_values
+from agentd.runs.work import Work
 from agentd.state import durable
-
-if TYPE_CHECKING:
-    from agentd.runs.work import Work
 
 CALL = re.compile(r"(?P<step>.+)-(?P<visit>\d+)\.(?P<attempt>\d+)")
 CONVERSATION = "builtin-"
@@ -28,26 +26,22 @@ MEGABYTE = 1 << 20
 
 @dataclass(frozen=True)
 class Told:
-    """What a transcript says: who was called with how much, and what came of it."""
+    """What a transcript says: who was called with how much, what came of it, and how long that took, if it tells."""
 
     agent: str
     model: str
     bytes_in: int | None
     reply: Reply
+    seconds: float = 0.0
 
 
-def path_of(work: "Work", call: str) -> Path:
+def path_of(work: Work, call: str) -> Path:
     return work.store.folder / "calls" / f"{call}.jsonl"
 
 
-def visits(work: "Work", step: str) -> int:
+def visits(work: Work, step: str) -> int:
     """How often a step was called."""
     return max((int(found["visit"]) for found, _ in _of_step(work.store.folder, step)), default=0)
-
-
-def last_called(work: "Work", step: str) -> float:
-    """When an agent last said something at a step; 0 if it never did."""
-    return max((path.stat().st_mtime for _, path in _of_step(work.store.folder, step)), default=0.0)
 
 
 def _of_step(folder: Path, step: str = "") -> Iterator[tuple[re.Match[str], Path]]:
@@ -69,10 +63,10 @@ def written(path: Path) -> Iterator[TextIO]:
         raise durable.trouble(path, error) from error
 
 
-def first_line(agent: str, job: Job, mark: str = "") -> str:
+def first_line(agent: str, job: Job, at: str = "", mark: str = "") -> str:
     """Who is called with how much. The last line repeats the mark, which the program does not know."""
     size = len(job.prompt.encode(errors="replace")) + len(job.instructions.encode(errors="replace"))
-    return _line(BEGIN, agent=agent, model=job.model, bytes_in=size, mark=mark)
+    return _line(BEGIN, agent=agent, model=job.model, bytes_in=size, at=at, mark=mark)
 
 
 def last_line(code: int, ended: str, seconds: float, errors: Sequence[str], mark: str = "") -> str:
@@ -83,14 +77,17 @@ def _line(word: str, **values: Any) -> str:
     return json.dumps({"agentd": word, **values}, ensure_ascii=False) + "\n"
 
 
-def read(work: "Work", call: str, role: str) -> Told:
+def read(work: Work, call: str, role: str) -> Told:
     """What a call came to, read by the adapter of the agent that was called."""
     lines = path_of(work, call).read_text(encoding="utf-8", errors="replace").split("\n")
     head = load(lines[0]) or {}
     agent = text_of(head.get("agent")) if head.get("agentd") == BEGIN else ""
     agent = agent or roster.player(work.project, role).agent
     reply = make_reply(roster.find(work.project, agent), agent, lines, secret_values(work.secrets()))
-    return Told(agent, text_of(head.get("model")), count_of(head.get("bytes_in")), reply)
+    end = next((event for line in reversed(lines) if (event := load(line)) and event.get("agentd") == END), {})
+    took = end.get("seconds")
+    seconds = float(took) if isinstance(took, int | float) and end.get("mark") == head.get("mark") else 0.0
+    return Told(agent, text_of(head.get("model")), count_of(head.get("bytes_in")), reply, seconds)
 
 
 def make_reply(adapter: Adapter, agent: str, lines: list[str], secrets: Sequence[str]) -> Reply:
@@ -148,22 +145,27 @@ def rotate(folder: Path, limit: int, sessions: Collection[str] = ()) -> None:
     conversations = list(calls.glob(f"{CONVERSATION}*.json"))
     kept = {path for path in conversations if path.stem.removeprefix(CONVERSATION) in sessions}
     paths = [*calls.glob("*.jsonl"), *conversations]
-    found = sorted((path.stat().st_mtime, path.stat().st_size, path) for path in paths)
-    size = sum(each for _, each, _ in found)
+    found = sorted((begun(path), path.name, path) for path in paths)
+    size = sum(path.stat().st_size for path in paths)
     latest: dict[str, tuple[int, int, Path]] = {}
     for match, path in _of_step(folder):
         latest[match["step"]] = max(
             latest.get(match["step"], (0, 0, path)), (int(match["visit"]), int(match["attempt"]), path)
         )
     kept |= {path for _, _, path in latest.values()}
-    for _, each, path in found:
+    for _, _, path in found:
         if not limit or size <= limit * MEGABYTE:
             return
         if path not in kept:
+            size -= path.stat().st_size
             durable.remove(path, "transcript")
-            size -= each
 
 
-def listed(folder: Path) -> list[Path]:
-    """Every transcript of a run and its children, the oldest first."""
-    return sorted(folder.rglob("calls/*.jsonl"), key=lambda path: (path.stat().st_mtime, path.name))
+def begun(path: Path) -> str:
+    """When a call began, as the first line of its transcript says."""
+    try:
+        with path.open(encoding="utf-8", errors="replace") as lines:
+            head = load(lines.readline())
+    except OSError:
+        return ""
+    return text_of((head or {}).get("at"))

@@ -9,8 +9,8 @@ import click
 from agentd.cli.ending import print_json
 from agentd.cli.face import json_option
 from agentd.cli.history import lines_of
-from agentd.families.change.demo import CHANGE, demonstrate
-from agentd.families.change.demo.disputing import SECOND
+from agentd.demo import CHANGE, demonstrate
+from agentd.demo.disputing import SECOND
 
 
 @click.command()

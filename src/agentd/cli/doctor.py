@@ -5,6 +5,7 @@ import platform
 import click
 
 from agentd import __version__
+from agentd.app import open_anyway
 from agentd.calling import doctor
 from agentd.calling.doctor import Found
 from agentd.cli.ending import print_json
@@ -29,7 +30,7 @@ def command(live: bool, as_json: bool) -> int:
 
     Every finding comes with a fix to paste. The exit code is 0 if every role can be played.
     """
-    project, unread = doctor.open_anyway()
+    project, unread = open_anyway()
     heed_signals(project)
     found: list[Found] = []
     if not as_json:

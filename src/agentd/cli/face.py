@@ -13,12 +13,13 @@ from typing import Any, TypeVar
 
 import click
 
+from agentd.app import open_project
 from agentd.cli.ending import print_json
 from agentd.cli.live import CONTROL, View, is_terminal
 from agentd.errors import Interrupted
 from agentd.model.decision import Answer, Decision
 from agentd.runs import decisions
-from agentd.runs.project import Project, open_project
+from agentd.runs.project import Project
 from agentd.runs.report import Report
 
 BULLET = re.compile(r"[-*+]\s")

@@ -4,7 +4,7 @@ import click
 
 from agentd.cli.face import driving, project_for, show
 from agentd.errors import UsageError
-from agentd.families.change import commands
+from agentd.families.change.impl import impl
 
 
 @click.command()
@@ -34,7 +34,7 @@ def command(
     ids = [name.strip() for name in (tasks or "").split(",") if name.strip()]
     if tasks is not None and not ids:
         raise UsageError("--tasks names no task.", f"agentd impl {change}   # for all of them")
-    report = commands.impl(project, change, ids, re_review, resolve)
+    report = impl(project, change, ids, re_review, resolve)
     if not as_json and report.phase == "complete" and not report.exit_code:
         click.echo("✅ Implementation complete")
     return show(report, as_json)

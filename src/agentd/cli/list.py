@@ -8,8 +8,9 @@ import click
 from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, project_for
 from agentd.cli.live import CONTROL
+from agentd.families.change.archive.listing import Archived, Effect, archived
 from agentd.runs import overview
-from agentd.runs.overview import Archived, Effect, Unreadable
+from agentd.runs.overview import Unreadable
 from agentd.runs.report import Report
 
 SHOWN = 8
@@ -23,7 +24,7 @@ def command(everything: bool, only_archived: bool, as_json: bool) -> int:
     """Every run of this project that is not finished; or every archived change, and what it did to the library."""
     project = project_for(as_json)
     if only_archived:
-        listed = archived_rows(overview.archived(project))
+        listed = archived_rows(archived(project))
     else:
         found = overview.overview(project, archived=everything)
         listed = rows(

@@ -3,7 +3,7 @@
 import click
 
 from agentd.cli.face import Worded, driving, project_for, show
-from agentd.families.change import commands
+from agentd.families.change.plan import Wishes, plan
 
 BEYOND = {
     "challenged": "✅ Planning complete",
@@ -39,8 +39,8 @@ def command(
     clarified first: the planner asks three to five questions.
     """
     project = project_for(as_json, answers, human_in_loop=False if auto else None)
-    wishes = commands.Wishes(skip_clarify, one_shot, (git or "").replace("-", "_"))
-    report = commands.plan(project, change, description, wishes)
+    wishes = Wishes(skip_clarify, one_shot, (git or "").replace("-", "_"))
+    report = plan(project, change, description, wishes)
     if not as_json and report.phase in BEYOND:
         click.echo(BEYOND[report.phase])
     return show(report, as_json)

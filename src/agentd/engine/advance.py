@@ -38,11 +38,12 @@ def drop_children(run: Run, children: tuple[str, ...]) -> Run:
     return replace(run, clear=run.clear + children)
 
 
-def stand_at(workflow: Workflow, run: Run, name: str) -> Run:
-    """The run at a step a person named, to be done whatever `when` says; the budget that led to a question is refilled."""
+def enter(workflow: Workflow, run: Run, entry: str) -> Run:
+    """The run at an entry of its table, whose step is done whatever `when` says; the budget that led to a question is
+    refilled."""
     counts = {key: count for key, count in run.counts.items() if key != run.spent}
     moved = replace(run, counts=counts, intent=None, asked_by="", spent="", clear=())
-    return replace(_entered(moved, workflow.steps[name]), begun=True)
+    return replace(_entered(moved, workflow.steps[workflow.entries[entry]]), begun=True)
 
 
 def settle(workflow: Workflow, run: Run) -> Run:

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentd.errors import NotFound, Refused
-from agentd.families.change.read_tools import Text
-from agentd.families.change.write_tools import Written, listed, refuse_wrong
 from agentd.library import snapshot, spec
-from agentd.library.pending import holding
+from agentd.library.exclusive import holding
 from agentd.runs.call_scope import Desk
 from agentd.runs.safe_paths import inside, read_text
+from agentd.runs.tool_result import Text, Written, listed, refuse_wrong
 from agentd.text import frontmatter
 
 KNOWLEDGE = "agentd/knowledge"

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -58,13 +58,13 @@ def widen(folder: Path, root: Path) -> None:
         _write(folder, Base({**_library(root), **known.specs}, complete=True))
 
 
-def prune(folder: Path) -> None:
+def prune(folder: Path, removed: Callable[[], Iterable[str]]) -> None:
     """Let go of the specs that the change, now planned, neither has nor removes; again does no harm."""
     known = read(folder)
     if known is not None and known.complete:
         pages = reading.markdown(str(folder), "specs")
         touched = [page.name.removeprefix("specs/") for page in pages if page.name.endswith(".md")]
-        _write(folder, Base({name: known.text(name) for name in (*touched, *_removed(folder))}))
+        _write(folder, Base({name: known.text(name) for name in (*touched, *(f"{name}.md" for name in removed()))}))
 
 
 def follow(folder: Path, texts: Mapping[str, tuple[str | None, str | None]]) -> None:
@@ -78,16 +78,6 @@ def follow(folder: Path, texts: Mapping[str, tuple[str | None, str | None]]) -> 
                 specs[name] = new
         if specs != known.specs:
             _write(folder, Base(specs, known.complete))
-
-
-def _removed(folder: Path) -> list[str]:
-    from agentd.families.change.documents import (
-        proposal,  # what else is here is needed by every command, its reader is not
-    )
-
-    page = reading.page(str(folder), "proposal.md")
-    text = page.raw if page else ""
-    return [f"{name}.md" for name in proposal.removed_specs(text)]
 
 
 def _library(root: Path) -> dict[str, str]:

@@ -12,9 +12,9 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from agentd.app import open_desk
 from agentd.errors import AgentdError
 from agentd.mcp.server import Documents
-from agentd.runs.call_scope import open_desk
 
 HOST = "127.0.0.1"
 LARGEST_BODY = 4 * 1024 * 1024

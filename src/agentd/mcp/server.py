@@ -18,6 +18,7 @@ from mcp_types import Tool as Listed
 from pydantic import Field, ValidationError
 
 from agentd import __version__
+from agentd.app import open_desk
 from agentd.errors import AgentdError, Refused
 from agentd.mcp.tools import MODULES, find
 from agentd.runs.call_scope import Desk
@@ -190,6 +191,4 @@ def serve_nobody() -> None:
 
 def serve(folder: Path, call: str) -> None:
     """Answer over stdin and stdout until the agent closes them."""
-    from agentd.runs.call_scope import open_desk
-
     Documents(open_desk(folder, call)).run()

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Status = Literal["pending", "answered", "cancelled", "skipped"]
+RECOMMENDED = "(Recommended)"
 
 
 @dataclass(frozen=True)
@@ -15,6 +16,16 @@ class Option:
     label: str
     description: str = ""
     reason: bool = False
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a person is asked and what they may answer, the recommended answer first; `free`: any words will do."""
+
+    text: str
+    header: str
+    options: tuple[Option, ...]
+    free: bool = False
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,29 @@ FAILURES: tuple[Failure, ...] = get_args(Failure)
 # The words in a step's `tools` that stand for what an agent can do by itself, without agentd's server.
 EDIT, SHELL = "edit_code", "run_commands"
 POWERS = (EDIT, SHELL)
+# What agentd's server has for agents.
+TOOLS = (
+    "draft_questions",
+    "create_clarifications",
+    "create_proposal",
+    "create_spec",
+    "create_tasks",
+    "append_review",
+    "create_review",
+    "finish_task",
+    "validate_change",
+    "read_file",
+    "edit_file",
+    "list_specs",
+    "read_all_requirements",
+    "read_implementation_summary",
+    "list_changed_files",
+    "get_task",
+    "read_knowledge",
+    "list_knowledge",
+    "write_knowledge",
+    "write_main_spec",
+)
 
 # What the configuration calls an effort, where the programs have another word for it.
 EFFORT = {"extra high": "xhigh"}
@@ -28,6 +51,7 @@ class Job:
     session       the conversation to go on with; empty for a new one
     tools         what the agent may call through the MCP server that `server` starts
     edits, shell  whether it may change the project's files, and run commands; reading is always allowed
+    writable      what its tools write outside of its run, from the project's root; a folder, or a file that is locked
     scratch       a folder outside the work tree, or below the run's, where the files of its `Command` are put
     max_turns     how many turns it may take, and `max_cost` how many dollars; 0 for no limit
     program       the words that start the agent's program; empty for the adapter's own
@@ -53,6 +77,7 @@ class Job:
     server: tuple[str, ...] = ()
     edits: bool = False
     shell: bool = False
+    writable: tuple[str, ...] = ()
     scratch: str = ""
     max_turns: int = 0
     max_cost: float = 0.0

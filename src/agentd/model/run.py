@@ -6,11 +6,17 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Intent:
-    """An attempt under way at a step; `call` names this very attempt, `tools` what its agent may call."""
+    """An attempt under way at a step.
+
+    call    the name of this very attempt
+    tools   what its agent may call
+    before  the checksums of the files that the step produces, from before the attempt
+    """
 
     call: str
     at: str
     tools: tuple[str, ...] = ()
+    before: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

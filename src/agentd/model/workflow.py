@@ -52,7 +52,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Workflow:
-    """A whole table: steps in time order, where runs start, which command may work in which phases."""
+    """A whole table: steps in time order, where runs start, which command may work in which phases.
+
+    `entries` are the steps at which a run may be set down besides its starts: by a person's command, or because a
+    document of an earlier step is gone.
+    """
 
     name: str
     steps: Mapping[str, Step]
@@ -60,6 +64,7 @@ class Workflow:
     about: str = ""
     of: str = ""
     commands: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    entries: Mapping[str, str] = field(default_factory=dict)
     defaults: Mapping[str, Edge] = field(default_factory=dict)
     source: str = ""
 
@@ -67,6 +72,17 @@ class Workflow:
     def phases(self) -> tuple[str, ...]:
         """Every phase once, in the order of its first step."""
         return tuple(dict.fromkeys(step.phase for step in self.steps.values()))
+
+    @property
+    def road(self) -> tuple[str, ...]:
+        """The phases on the way forward, from the first start to the end; any other one leads aside."""
+        found: dict[str, str] = {}
+        name = next(iter(self.starts.values()))
+        while name not in found:
+            step = self.steps[name]
+            found[name] = step.phase
+            name = self.resolve(step, step.next[step.forward].to) if step.next else name
+        return tuple(dict.fromkeys(found.values()))
 
     def first(self, phase: str) -> Step:
         """The step at which a phase begins."""

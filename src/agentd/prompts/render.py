@@ -11,42 +11,24 @@ from agentd.errors import BadConfig
 
 HERE = Path(__file__).parent
 SLOT = re.compile(r"\{\{\s*(>?)\s*([a-z_]+)\s*\}\}")
-NEEDS = {
-    "draft_questions": "draft_questions",
-    "generate": "create_proposal",
-    "propose": "create_proposal",
-    "review_proposal": "edit_file",
-    "write_spec": "create_spec",
-    "review_spec": "edit_file",
-    "break_down": "create_tasks",
-    "review_tasks": "edit_file",
-    "fix_format": "edit_file",
-    "challenge": "append_review",
-    "revise": "edit_file",
-    "implement": "edit_code",
-    "mend": "edit_code",
-    "resolve": "edit_code",
-    "review": "create_review",
-}
 
 
 def built_in(name: str) -> str:
-    """A template that ships with agentd."""
-    here = HERE if (HERE / f"{name}.md").exists() else HERE.parent / "families" / "change" / "prompts"
-    return (here / f"{name}.md").read_text(encoding="utf-8")
+    """A template that ships with agentd and is no family's own."""
+    return (HERE / f"{name}.md").read_text(encoding="utf-8")
 
 
-def for_step(step: str, tools: Collection[str]) -> str:
-    """The name of the built-in template for a step; one without the tool that a template speaks of only shares its name."""
-    return step if NEEDS.get(step) in tools else "step"
+def slots(template: str) -> set[str]:
+    """The names that a template asks for."""
+    return {name for _, name in SLOT.findall(template)}
 
 
-def render(template: str, values: Mapping[str, str], source: str) -> str:
-    """The filled-in text; a slot nobody fills is an error that names it."""
-    unknown = sorted({name for _, name in SLOT.findall(template) if name not in values})
+def render(template: str, values: Mapping[str, str], source: str, known: Collection[str] = ()) -> str:
+    """The filled-in text; a slot nobody fills is an error that names it, and the `known` ones."""
+    unknown = sorted(slots(template) - values.keys())
     if unknown:
-        known = ", ".join(sorted(values))
-        raise BadConfig(f"{source}: nothing fills {{{{{unknown[0]}}}}}.", f"edit {source}; known slots: {known}")
+        listed = ", ".join(sorted(known or values))
+        raise BadConfig(f"{source}: nothing fills {{{{{unknown[0]}}}}}.", f"edit {source}; known slots: {listed}")
     return SLOT.sub(lambda slot: quoted(values[slot[2]]) if slot[1] else values[slot[2]], template)
 
 

@@ -29,9 +29,11 @@ def noted(folder: Path, ours: Sequence[str]) -> dict[str, Any]:
     return {"unseen": _folded(_code(folder, ours)), "git_settings": unseen.settings(folder)}
 
 
-def harms(folder: Path, known: Mapping[str, Any], ours: Sequence[str]) -> list[Harm]:
+def harms(
+    folder: Path, unseen: Mapping[str, str] | None, settings: Mapping[str, str] | None, ours: Sequence[str]
+) -> list[Harm]:
     """What has come or changed since then; nothing where nothing was kept."""
-    return [*_other_settings(folder, known.get("git_settings")), *_hidden(folder, known.get("unseen"), ours)]
+    return [*_other_settings(folder, settings), *_hidden(folder, unseen, ours)]
 
 
 def _other_settings(folder: Path, known: object) -> Iterator[Harm]:

@@ -3,220 +3,239 @@
 All of it stands below one key of the state file, which no agent's edit reaches; the files beside it count by their checksum.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import asdict, dataclass, field, fields
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 from agentd.errors import AgentdError, Corrupt
 from agentd.git import trees
 from agentd.model.decision import Decision
 from agentd.model.evidence import Evidence
-from agentd.model.run import Outcome
-from agentd.proof import blockers as standing
-from agentd.proof import evidence_file as document
-from agentd.proof.blockers import Blocker
-from agentd.runs import checksums
-
-if TYPE_CHECKING:
-    from agentd.runs.work import Work
+from agentd.proof import evidence_file
+from agentd.runs.work import Work
 
 KEY = "implementation"
-OURS = ("agentd", ".agents", ".agents-work")
 BASELINE, EVIDENCE = "baseline.json", "evidence.json"
-# Which file a question shows, and which part of what it says the answer waives.
-WAIVED_BY = {
-    "begin_anyway": (BASELINE, "unknown"),
-    "unproven": (EVIDENCE, "unknown"),
-    "harmed": (EVIDENCE, "harm"),
-}
+T = TypeVar("T")
 
 
-def record(work: "Work") -> Mapping[str, Any]:
-    """Everything that is kept, nothing where the implementation has not begun."""
-    found = work.top.state.fields.get(KEY)
-    return found if isinstance(found, Mapping) else {}
+@dataclass(frozen=True)
+class Seen:
+    """What one look at the project came to: the tree it was about, and the checksum of the file that tells."""
+
+    tree: str = ""
+    sha256: str = ""
+    status: str = ""
 
 
-def keep(work: "Work", **values: Any) -> None:
-    """Add to what is kept, durable with the next save."""
-    with work.top.guard:
-        work.top.note(KEY, {**record(work), **values})
+@dataclass(frozen=True)
+class Reviewed:
+    """The last review: the call that wrote it, what it says, and the checksum of its words."""
+
+    call: str = ""
+    verdict: str = ""
+    sha256: str = ""
 
 
-def part(work: "Work", name: str) -> Mapping[str, Any]:
-    """One part of what is kept."""
-    found = record(work).get(name)
-    return found if isinstance(found, Mapping) else {}
+@dataclass(frozen=True)
+class Waiver:
+    """Something that a person decided to do without."""
+
+    id: str = ""
+    what: str = ""
+    by: str = ""
+    why: str = ""
+    decision: str = ""
+    at: str = ""
 
 
-def base(work: "Work") -> str:
+@dataclass(frozen=True)
+class Approved:
+    """What was approved, file by file; `override` is the decision of a person who took it without an approval."""
+
+    at: str = ""
+    by: str = ""
+    call: str = ""
+    why: str = ""
+    override: str = ""
+    tree: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Record:
+    """Everything that is kept.
+
+    base          the tree that the implementation began with
+    unseen        the code that git did not show then, and `git_settings` how git was set up
+    commands      the kind, folder and words of each command that evidence is gathered with
+    doubts        for each round of review why each of its issues does not count
+    only          the tasks that a person wants done and no others
+    tried         what was last tried on the old code
+    """
+
+    base: str = ""
+    begun_at: str = ""
+    unseen: Mapping[str, str] | None = None
+    git_settings: Mapping[str, str] | None = None
+    commands: tuple[tuple[str, ...], ...] | None = None
+    baseline: Seen | None = None
+    evidence: Seen | None = None
+    review: Reviewed | None = None
+    doubts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    only: tuple[str, ...] = ()
+    tried: str = ""
+    waivers: tuple[Waiver, ...] = ()
+    approved: Approved | None = None
+
+
+def record(work: Work) -> Record:
+    """What is kept of a run's implementation; nothing where it has not begun. What cannot be read is not there."""
+    data = _data(work)
+    commands = data.get("commands")
+    return Record(
+        base=str(data.get("base") or ""),
+        begun_at=str(data.get("begun_at") or ""),
+        unseen=_mapping(data, "unseen"),
+        git_settings=_mapping(data, "git_settings"),
+        commands=tuple(map(_texts, commands)) if isinstance(commands, list) else None,
+        baseline=_one(Seen, data.get("baseline")),
+        evidence=_one(Seen, data.get("evidence")),
+        review=_one(Reviewed, data.get("review")),
+        doubts={name: _texts(each) for name, each in (_mapping(data, "doubts") or {}).items()},
+        only=_texts(data.get("only")),
+        tried=str(data.get("tried") or ""),
+        waivers=tuple(filter(None, (_one(Waiver, each) for each in _list(data.get("waivers"))))),
+        approved=_one(Approved, data.get("approved")),
+    )
+
+
+def keep(work: Work, **values: Any) -> None:
+    """Change parts of what is kept, durable with the next save."""
+    unknown = values.keys() - {each.name for each in fields(Record)}
+    assert not unknown, unknown
+    at = _holder(work)
+    with at.guard:
+        at.note(KEY, {**_data(work), **{name: _plain(value) for name, value in values.items()}})
+
+
+def base(work: Work) -> str:
     """The tree that the implementation began with; nothing before it began."""
-    return str(record(work).get("base") or "")
+    return str(_data(work).get("base") or "")
 
 
-def tree(work: "Work") -> str:
+def tree(work: Work) -> str:
     """The files of the project as they are now, agentd's own apart."""
-    return trees.snapshot(work.cwd, OURS)
+    return trees.snapshot(work.cwd, work.project.own_folders())
 
 
-def set_out(work: "Work") -> Outcome:
-    """Keep the files as they are before the first task."""
-    from agentd.calling import conversation
-    from agentd.proof import hidden_code
-
-    if not base(work):
-        conversation.register_ahead(work, "implementer", "reviewer")
-        now = tree(work)
-        trees.keep(work.cwd, _ref(work), now)
-        work.top.set_fields({key: said for key, said in work.top.state.fields.items() if key != "verdict"})
-        keep(work, base=now, begun_at=work.project.now(), **hidden_code.noted(work.cwd, OURS))
-    return Outcome("done", f"began with {base(work)[:12]}")
-
-
-def hold_base(work: "Work") -> None:
+def hold_base(work: Work) -> None:
     """Keep holding the files the implementation began with, also if somebody let them go."""
-    if trees.kept(work.cwd, _ref(work)) == base(work):
+    if trees.kept(work.cwd, ref(work)) == base(work):
         return
     try:
-        trees.keep(work.cwd, _ref(work), base(work))
+        trees.keep(work.cwd, ref(work), base(work))
     except AgentdError:
         raise AgentdError(
-            f"The files that '{work.top.state.run.name}' began with are gone from git (refs/agentd/{_ref(work)}), so "
+            f"The files that '{work.top.state.run.name}' began with are gone from git (refs/agentd/{ref(work)}), so "
             "nobody can tell any more what was changed. Nothing is approved.",
-            f"edit {work.project.relative(work.home)}/STATE.yaml   # delete `implementation:` to begin from the files as they are",
+            f"edit {work.project.relative(work.home)}/{work.top.store.codec.file}   # delete `{KEY}:` to begin from the files as they are",
         ) from None
-    work.say(f"⚠ refs/agentd/{_ref(work)} was taken away and has been put back")
+    work.say(f"⚠ refs/agentd/{ref(work)} was taken away and has been put back")
 
 
-def let_go(work: "Work") -> None:
-    """A change that is over needs the files it began with no longer; again does no harm."""
+def let_go(work: Work) -> None:
+    """A run that is over needs the files it began with no longer; again does no harm."""
     if base(work):
         with suppress(AgentdError):
-            trees.forget(work.project.root, _ref(work))
+            trees.forget(work.project.root, ref(work))
 
 
-def _ref(work: "Work") -> str:
+def ref(work: Work) -> str:
     return f"{work.top.state.run.name}/base"
 
 
-def run_baseline(work: "Work") -> Outcome:
-    """What the project's own commands say before anything is changed; where that is wanting, a person decides."""
-    from agentd.proof import evidence as proving
-    from agentd.proof import hidden_code, red_first
-
-    first = "commands" not in record(work)
-    proving.settle_commands(work)
-    seen = proving.look_around(work) if first or tree(work) == base(work) else red_first.look_at_base(work)
-    for one in seen.results:
-        work.say(f"Before the change: {standing.in_words(one)} ({one.seconds:.1f} s)")
-    keep_evidence(work, BASELINE, seen, "")
-    keep(work, commands=[[one.kind, one.folder, one.run] for one in proving.commands(work)])
-    if first:  # what the project's own commands make is theirs
-        keep(work, unseen=hidden_code.noted(work.cwd, OURS)["unseen"])
-    found = standing.wanting(seen)
-    for wanting in found:
-        work.say(f"⚠ {wanting.text}")
-    return Outcome("ask" if found else "done", "; ".join(one.text for one in found))
-
-
-def baseline_is_open(work: "Work") -> str:
-    """Why nobody has to look at the project before its first task, or nothing."""
-    from agentd.runs import decisions
-
-    seen, problem = evidence(work, BASELINE)
-    if seen is None or problem:
-        return ""
-    decided = decisions.answered(work, "begin_anyway")
-    return "" if standing.wanting(seen) and decided is None else "the baseline is known"
-
-
-def keep_evidence(work: "Work", name: str, seen: Evidence, status: str) -> None:
+def keep_evidence(work: Work, name: str, seen: Evidence, status: str) -> None:
     """Write down what was seen, and beside the run what it says and its checksum."""
-    text = document.render(seen)
+    text = evidence_file.render(seen)
     work.write(name, text)
     digest = sha256(text.encode()).hexdigest()
-    keep(work, **{name.removesuffix(".json"): {"tree": seen.tree, "sha256": digest, "status": status}})
+    keep(work, **{name.removesuffix(".json"): Seen(seen.tree, digest, status)})
 
 
-def evidence(work: "Work", name: str = EVIDENCE) -> tuple[Evidence | None, str]:
+def evidence(work: Work, name: str = EVIDENCE) -> tuple[Evidence | None, str]:
     """What was seen, and why it does not count: it is missing, or it is not what agentd wrote."""
     try:
         data = (work.home / name).read_bytes()
     except OSError:
         return None, f"{name} is missing"
-    known = part(work, name.removesuffix(".json")).get("sha256")
-    if not known or sha256(data).hexdigest() != known:
+    known = record(work).baseline if name == BASELINE else record(work).evidence
+    if known is None or not known.sha256 or sha256(data).hexdigest() != known.sha256:
         return None, f"{name} is not what agentd wrote"
     try:
-        return document.read(data.decode(), name), ""
+        return evidence_file.read(data.decode(), name), ""
     except (Corrupt, UnicodeDecodeError):
         return None, f"{name} cannot be read"
 
 
-def blockers(work: "Work") -> tuple[Blocker, ...]:
-    """What the evidence holds against an approval."""
-    seen, problem = evidence(work)
-    before, lost = evidence(work, BASELINE)
-    if seen is None:
-        return (Blocker("none", "", problem),)
-    if not base(work):
-        return (Blocker("none", "", "nobody knows what files the change began with"),)
-    gone = (Blocker("none", "", f"{lost}, so nobody can tell what was red before"),) if lost else ()
-    return (*gone, *_other_plan(work), *standing.blockers(seen, before, waived(work)))
+def waived(work: Work) -> tuple[str, ...]:
+    """The ids of what a person decided to do without."""
+    return tuple(one.id for one in record(work).waivers)
 
 
-def _other_plan(work: "Work") -> tuple[Blocker, ...]:
-    """The plan is not what was approved: only a person can say that it may be so."""
-    from agentd.families.change.challenge import plan_is_as_approved
-
-    said = plan_is_as_approved(work.top).partition(";")[0]
-    sums = checksums.checksums(work.top, checksums.PLAN) if said else {}
-    name = f"plan:{sha256(repr(sorted(sums.items())).encode()).hexdigest()[:8]}"
-    return (Blocker("harm", name, said),) if said and name not in waived(work) else ()
-
-
-def waived(work: "Work") -> tuple[str, ...]:
-    """What a person decided to do without."""
-    return tuple(str(one.get("id")) for one in _waivers(work))
-
-
-def waive(work: "Work", said: Decision, ids: Mapping[str, str]) -> None:
+def waive(work: Work, said: Decision, ids: Mapping[str, str]) -> None:
     """Keep that a person did without these, with who and why."""
     fresh = [
-        {"id": name, "what": text, "by": said.by, "why": said.note, "decision": said.id, "at": said.resolved_at}
+        Waiver(name, text, said.by, said.note, said.id, str(said.resolved_at or ""))
         for name, text in ids.items()
         if name not in waived(work)
     ]
     for one in fresh:
-        work.say(f"⚠ {said.by} waives: {one['what']}" + (f" ({said.note})" if said.note else ""))
-    keep(work, waivers=[*_waivers(work), *fresh])
+        work.say(f"⚠ {said.by} waives: {one.what}" + (f" ({said.note})" if said.note else ""))
+    keep(work, waivers=(*record(work).waivers, *fresh))
 
 
-def waive_what_was_shown(work: "Work") -> Outcome:
-    """Carry out a person's word about what could not run, or about harm to the tests: as much of it as they were shown."""
-    said = next((one for one in reversed(work.state.decisions) if one.status == "answered"), None)
-    if said is None or said.name not in WAIVED_BY:
-        raise work.store.corrupt("nobody has waived anything", "run", "step")
-    name, why = WAIVED_BY[said.name]
-    if checksums.differences(said.shown, checksums.checksums(work, said.shown)):
-        return Outcome("done", f"{name} is not what was shown: nothing is waived")
-    seen, problem = evidence(work, name)
-    if seen is None:
-        return Outcome("done", f"{problem}: nothing is waived")
-    found = standing.wanting(seen) if name == BASELINE else blockers(work)
-    waive(work, said, {one.id: one.text for one in found if one.why == why})
-    return Outcome("done")
+def _holder(work: Work) -> Work:
+    """The run that keeps the record: the one whose documents it is about."""
+    return work.top if work.layout.children_share else work
 
 
-def shown(work: "Work", asked: str) -> tuple[str, ...]:
-    """What a question about evidence is about, in words."""
-    name, why = WAIVED_BY[asked]
-    seen, _ = evidence(work, name)
-    found = standing.wanting(seen) if seen and name == BASELINE else blockers(work)
-    return tuple(one.text for one in found if name == BASELINE or one.why == why)
+def _data(work: Work) -> Mapping[str, Any]:
+    found = _holder(work).state.fields.get(KEY)
+    return found if isinstance(found, Mapping) else {}
 
 
-def _waivers(work: "Work") -> list[Mapping[str, Any]]:
-    found = record(work).get("waivers")
-    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
+def _mapping(data: Mapping[str, Any], key: str) -> Mapping[str, Any] | None:
+    found = data.get(key)
+    return found if isinstance(found, Mapping) else None
+
+
+def _list(found: Any) -> list[Any]:
+    return found if isinstance(found, list) else []
+
+
+def _texts(found: Any) -> tuple[str, ...]:
+    return tuple(map(str, _list(found)))
+
+
+def _one(kind: type[T], found: Any) -> T | None:
+    """A part of the record as a value; what it does not know is left out, and a part that is none is not there."""
+    if not isinstance(found, Mapping):
+        return None
+    known: Iterable[str] = kind.__dataclass_fields__  # type: ignore[attr-defined]
+    given = {name: found[name] for name in known if found.get(name) is not None}
+    return kind(**{name: value if isinstance(value, Mapping) else str(value) for name, value in given.items()})
+
+
+def _plain(value: Any) -> Any:
+    """A value as the state file has it; a part of a record leaves out what is empty, but for what always stands there."""
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, Mapping):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, Approved):
+        always = ("at", "tree", "files")
+        return {name: each for name, each in asdict(value).items() if each or name in always}
+    return asdict(value) if isinstance(value, Seen | Reviewed | Waiver) else value

@@ -4,25 +4,24 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentd.git import trees
 from agentd.model.evidence import Changed, Command, Evidence, Harm, Result
-from agentd.proof import evidence, integrity, record
-
-if TYPE_CHECKING:
-    from agentd.runs.work import Work
+from agentd.proof import commands, integrity, record
+from agentd.runs.work import Work
 
 # What a project's commands need beside its files, and git does not keep.
 INSTALLED = ("node_modules", ".venv", "venv", "vendor")
 
 
-def red_first(work: "Work", changed: Sequence[Changed]) -> tuple[tuple[Result, ...], list[Harm]]:
-    """Tests that a task names, tried on the code as it was: what passes there too proves nothing about the change."""
-    named = {task.path.removeprefix("./") for task in evidence.read_tasks(work) if integrity.is_test(task.path)}
+def red_first(
+    work: Work, changed: Sequence[Changed], planned: Collection[str]
+) -> tuple[tuple[Result, ...], list[Harm]]:
+    """Tests that the plan names, tried on the code as it was: what passes there too proves nothing about the change."""
+    named = {path for path in planned if integrity.is_test(path)}
     new = {one.path: one.new for one in changed if one.new is not None and one.path in named}
     new = {path: text for path, text in new.items() if integrity.may_hold_tests(path, text)}
     held = {path: integrity.tests_in(path, text) for path, text in new.items()}
@@ -56,21 +55,21 @@ def _passed(path: str, results: Sequence[Result]) -> bool:
     return not own and len(elsewhere) == len(failed) > 0 and all(case.file for case in elsewhere)
 
 
-def _tried(work: "Work", laid: Sequence[Changed]) -> tuple[Result, ...]:
+def _tried(work: Work, laid: Sequence[Changed]) -> tuple[Result, ...]:
     """The test commands run on the old code with these files laid over it; the same is not tried twice."""
     base, paths = record.base(work), [one.path for one in laid]
     mixed = trees.overlaid(work.cwd, base, record.tree(work), paths)
-    listed = evidence.commands(work, evidence.TESTS)
+    listed = commands.commands(work, commands.TESTS)
     known, _ = record.evidence(work)
     key = sha256(repr((mixed, [(one.folder, one.run) for one in listed])).encode()).hexdigest()
-    if known is not None and known.before and record.record(work).get("tried") == key:
+    if known is not None and known.before and record.record(work).tried == key:
         return known.before
     results = _run(work, mixed, listed)
     record.keep(work, tried=key)
     return results
 
 
-def _run(work: "Work", tree: str, listed: Sequence[Command]) -> tuple[Result, ...]:
+def _run(work: Work, tree: str, listed: Sequence[Command]) -> tuple[Result, ...]:
     """Commands run on the files of a tree, laid out in a folder of their own."""
     prefix = f"agentd-old-{sha256(str(work.home).encode()).hexdigest()[:12]}-"
     for left in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
@@ -79,16 +78,16 @@ def _run(work: "Work", tree: str, listed: Sequence[Command]) -> tuple[Result, ..
         place = Path(name) / work.cwd.name
         trees.lay_out(work.cwd, tree, place)
         _link_installed(work.cwd, place, {"", *(one.folder for one in listed)})
-        return evidence.run_all(work, place, listed, _python_path(place, listed))
+        return commands.run_all(work, place, listed, _python_path(place, listed))
 
 
-def look_at_base(work: "Work") -> Evidence:
+def look_at_base(work: Work) -> Evidence:
     """What the project's commands say of the files the implementation began with, where those are no longer there."""
     base = record.base(work)
-    return Evidence(base, work.project.now(), _run(work, base, evidence.commands(work)))
+    return Evidence(base, work.project.now(), _run(work, base, commands.commands(work)))
 
 
-def baseline(work: "Work") -> Evidence | None:
+def baseline(work: Work) -> Evidence | None:
     """What was seen before the first task; made again from the files of then if it was lost."""
     seen, problem = record.evidence(work, record.BASELINE)
     if not problem or not record.base(work):

@@ -4,32 +4,27 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentd.errors import AgentdError
 from agentd.git import trees
 from agentd.model.verdict import Issue
-from agentd.proof import record
 from agentd.review import changed_code, code_grounding
 from agentd.runs.safe_paths import inside, read_text
 
-if TYPE_CHECKING:
-    from agentd.runs.work import Work
 
-
-def ground(work: "Work", issues: Sequence[Issue], tree: str) -> tuple[Issue, ...]:
-    """The issues, each with the reason if what it quotes is not there, or has nothing to do with the change."""
-    base = record.base(work)
+def ground(cwd: Path, issues: Sequence[Issue], base: str, tree: str) -> tuple[Issue, ...]:
+    """The issues, each with the reason if what it quotes is not there, or has nothing to do with what changed since the
+    base."""
     if not issues or not base:
         return tuple(issues)
-    changed = trees.changes(work.cwd, base, tree)
+    changed = trees.changes(cwd, base, tree)
     ranges = {one.path: changed_code.changed_lines(one) for one in changed}
     olds = {one.path: one.old for one in changed}
     names = changed_code.names_changed(changed)
 
     @cache
     def text(path: str) -> str | None:
-        return _text(work.cwd, path)
+        return _text(cwd, path)
 
     def touched(path: str) -> Collection[range] | None:
         return ranges.get(_plain(path), ())

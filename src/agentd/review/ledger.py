@@ -23,7 +23,7 @@ class Entry:
     seen: tuple[int, ...]
 
 
-def ledger(rounds: Sequence[tuple[Issue, ...]]) -> tuple[Entry, ...]:
+def entries(rounds: Sequence[tuple[Issue, ...]]) -> tuple[Entry, ...]:
     """What became of every issue, in the order of their first appearance."""
     latest: list[Said] = []
     seen: list[list[int]] = []

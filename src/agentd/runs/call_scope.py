@@ -9,44 +9,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agentd.errors import AgentdError, NotFound, Refused
+from agentd.runs.layout import Layout
 from agentd.runs.project import Project, look_at_project
 from agentd.runs.safe_paths import LARGEST, inside, read_text
-from agentd.state import durable, layout
-from agentd.state.codecs import OWN, State, codec
+from agentd.runs.work import Work, work_on
+from agentd.state import durable
+from agentd.state.codecs import PLAIN, State
+from agentd.state.layout import Place
 from agentd.state.store import Store
-
-TOOLS = (
-    "draft_questions",
-    "create_clarifications",
-    "create_proposal",
-    "create_spec",
-    "create_tasks",
-    "append_review",
-    "create_review",
-    "finish_task",
-    "validate_change",
-    "read_file",
-    "edit_file",
-    "list_specs",
-    "read_all_requirements",
-    "read_implementation_summary",
-    "list_changed_files",
-    "get_task",
-    "read_knowledge",
-    "list_knowledge",
-    "write_knowledge",
-    "write_main_spec",
-)
 
 
 @dataclass(frozen=True)
 class Desk:
     """The place of one call: the run it belongs to, and the name under which its run expects it.
 
-    `home` is the folder of the change whose documents a child run of it shares; without one a run has its own.
+    `home` is the folder of the run whose documents a child shares; without one a run has its own.
     """
 
     project: Project
+    layout: Layout
     store: Store
     call: str
     home: Path | None = None
@@ -148,21 +129,26 @@ class Desk:
 _START = "let agentd start it: it sets AGENTD_RUN and AGENTD_CALL for every agent"
 
 
-def open_desk(folder: Path, call: str) -> Desk:
-    """The desk of a call of the run in this folder; a child run of a change works on the documents of the change."""
+def open_desk(layouts: tuple[Layout, ...], folder: Path, call: str) -> Desk:
+    """The desk of a call of the run in this folder, which may be the child of another run."""
     folder = folder.resolve()
-    project = look_at_project(folder)
-    home = next((place for place in layout.places(project.root, folder.name) if place.folder == folder), None)
-    store = Store(folder, codec(home.family) if home else OWN)
-    if not store.exists():
-        raise NotFound(f"There is no run in {folder}.", _START)
-    return Desk(project, store, call, _above(project.root, folder))
+    project = look_at_project(layouts, folder)
+    for layout in layouts:
+        for home in layout.homes:
+            inner = folder.relative_to(project.root / home).parts if folder.is_relative_to(project.root / home) else ()
+            child = len(inner) >= 4 and inner[1] == "children"
+            store = Store(folder, PLAIN if child else layout.codec)
+            if (child or len(inner) == 1) and store.exists():
+                above = project.root / home / inner[0] if child and layout.children_share else None
+                return Desk(project, layout, store, call, above)
+    raise NotFound(f"There is no run in {folder}.", _START)
 
 
-def _above(root: Path, folder: Path) -> Path | None:
-    """The folder of the change that a child run belongs to, or nothing: `<change>/children/<step>/<item>`."""
-    for home in layout.homes("change"):
-        inner = folder.relative_to(root / home).parts if folder.is_relative_to(root / home) else ()
-        if len(inner) >= 4 and inner[1] == "children":
-            return root / home / inner[0]
-    return None
+def work_of(desk: Desk) -> Work:
+    """The run of a call, to be looked at only; below the run whose documents it shares."""
+    project, state = desk.project, desk.store.peek()
+    above = None
+    if desk.home:
+        above = work_on(project, Place(desk.layout.name, desk.home.name, desk.home), peek=True)
+    workflow = project.workflow(state.run.workflow or desk.layout.name)
+    return Work(project, desk.layout, workflow, desk.store, state, above)

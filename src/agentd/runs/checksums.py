@@ -1,36 +1,38 @@
-"""What an answer or an approval is bound to: checksums of documents, without what may change on the way.
-
-Of a proposal the reviews do not count, of the tasks their status; of everything else each byte does.
-"""
+"""What an answer or an approval is bound to: checksums of documents, without what may change on the way."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentd.model.workflow import Step, is_check
-
-if TYPE_CHECKING:
-    from agentd.runs.work import Work
-
-SPECS = "every_affected_spec_is_there"
-PLAN = ("proposal.md", "specs/", "tasks.md")
+from agentd.runs.project import Project
+from agentd.runs.work import Work
 
 
-def documents(work: "Work", step: Step) -> dict[str, str]:
+def documents(work: Work, step: Step) -> dict[str, str]:
     """The checksums of exactly what a question is about: every file its step needs."""
-    names = ["specs/" if need == SPECS else need for need in step.needs if need == SPECS or not is_check(need)]
-    return checksums(work, names)
+    files = work.layout.documents
+    names = [files.get(need, need) for need in step.needs]
+    return checksums(work, [name for name in names if not is_check(name)])
 
 
-def checksums(work: "Work", names: Iterable[str]) -> dict[str, str]:
-    """Each file behind these names with its checksum."""
+def checksums(work: Work, names: Iterable[str]) -> dict[str, str]:
+    """Each file behind these names with the checksum of the part that counts."""
     found = {}
     for name in names:
         for path in work.files(name):
             inner = path.relative_to(work.home).as_posix()
-            found[inner] = "sha256:" + hashlib.sha256(_counted(inner, path)).hexdigest()
+            found[inner] = digest(counted(work, inner, path.read_bytes()))
     return found
+
+
+def counted(work: Work, name: str, data: bytes) -> bytes:
+    """The part of a document that an answer is bound to; all of it, unless the family says otherwise."""
+    place = work.layout.bound.get(name)
+    if place is None:
+        return data
+    text: str = work.layout.find(place)(data.decode(errors="surrogateescape"))
+    return text.encode(errors="surrogateescape")
 
 
 def differences(then: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
@@ -38,29 +40,10 @@ def differences(then: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
     return sorted(name for name in {*then, *now} if then.get(name) != now.get(name))
 
 
-def _counted(name: str, path: Path) -> bytes:
-    found = part(name)
-    return found(path.read_bytes()) if found else path.read_bytes()
+def whole(paths: Iterable[Path], project: Project) -> dict[str, str]:
+    """Files by their path from the root, with the checksum of every byte."""
+    return {project.relative(path): digest(path.read_bytes()) for path in paths}
 
 
-def part(name: str) -> Callable[[bytes], bytes] | None:
-    """What gives the part of a document that counts; None where all of it does."""
-    found = _PARTS.get(name)
-    if found is None:
-        return None
-    return lambda data: found(data.decode(errors="surrogateescape")).encode(errors="surrogateescape")
-
-
-def _body(text: str) -> str:
-    from agentd.families.change.documents import proposal
-
-    return proposal.body(text)
-
-
-def _work(text: str) -> str:
-    from agentd.families.change.documents import tasks
-
-    return tasks.without_status(text)
-
-
-_PARTS: Mapping[str, Callable[[str], str]] = {"proposal.md": _body, "tasks.md": _work}
+def digest(data: bytes) -> str:
+    return "sha256:" + hashlib.sha256(data).hexdigest()

@@ -1,22 +1,26 @@
 """What a face can ask for on any run: start, go on, answer, stop. Each takes the project and returns values, printing nothing."""
 
 import re
-from datetime import UTC, datetime
 
 from agentd.errors import BadAnswer, MissingDescription, UsageError
 from agentd.model.decision import Answer, Decision
 from agentd.runs import decisions
-from agentd.runs.lifecycle import go_on, start
+from agentd.runs.family import load
+from agentd.runs.lifecycle import go_on, look, start
 from agentd.runs.project import Project
-from agentd.runs.report import Report, pending, report
+from agentd.runs.report import Report, pending
 from agentd.state import answers, lock
 from agentd.state.layout import Place
 
 
 def run(project: Project, workflow: str, description: str, name: str = "", mode: str = "") -> Report:
     """Start a run of any workflow and drive it as far as it goes; given again for the same run, go on with it."""
-    if workflow == "change":
-        raise UsageError("The change workflow has its own commands.", 'agentd plan add-feature "what should change"')
+    commands = project.workflow(workflow).commands if project.layout(workflow).workflows else {}
+    if commands:
+        first = next(iter(commands))
+        raise UsageError(
+            f"The {workflow} workflow has its own commands.", f'agentd {first} add-feature "what should change"'
+        )
     if not description.strip():
         raise MissingDescription(f"A new {workflow} run needs a description.", f'agentd run {workflow} "what to do"')
     name = name or _free_name(project, workflow, description)
@@ -40,12 +44,9 @@ def resume(project: Project, name: str, steps: int | None = None) -> Report:
     opens = owner and workflow.commands[owner][0] == state.run.phase and owner != next(iter(workflow.commands))
     untouched = state.run.intent is None and state.run.step == first
     if not owner or (opens and untouched):
-        return report(project, place, state)
-    if owner == "archive":
-        from agentd.families.change.archive.commands import archive
-
-        return archive(project, place.name)
-    return go_on(project, place, owner, steps)
+        return look(project, place)
+    own = load(project.layout(place.family)).resume or go_on
+    return own(project, place, owner, steps)
 
 
 def answer(
@@ -70,8 +71,7 @@ def answer(
     said = decisions.give(project, store.folder, decision, wanted)
     if said.value != wanted.value:
         raise BadAnswer(f"{decision_id} was answered '{said.value}' by {said.by} before.", f"agentd status {name}")
-    report_now = report(project, place, project.store(place).load())
-    return decision, said, report_now
+    return decision, said, look(project, place)
 
 
 def request_stop(project: Project, name: str) -> bool:
@@ -84,13 +84,9 @@ def request_stop(project: Project, name: str) -> bool:
 
 
 def _free_name(project: Project, workflow: str, description: str) -> str:
-    """A short name made of the description's first words; a number is added where it is taken."""
-    if workflow == "staged":
-        return "tmp"
-    words = re.findall(r"[a-z0-9]+", description.lower())[:4] or ["run"]
-    name = "-".join(words)[:60]
-    if workflow == "team":
-        name = f"{datetime.now(UTC):%Y-%m-%d}_{name}"
+    """The family's name for a run, or one made of the description's first words; a number is added where it is taken."""
+    own = load(project.layout(workflow)).new_name
+    name = own(project, description) if own else first_words(description)
     number, free = 1, name
     while (place := project.new_place(workflow, free)).folder.exists():
         if _goes_on(project, place, workflow, description):
@@ -98,6 +94,11 @@ def _free_name(project: Project, workflow: str, description: str) -> str:
         number += 1
         free = f"{name}-{number}"
     return free
+
+
+def first_words(description: str) -> str:
+    words = re.findall(r"[a-z0-9]+", description.lower())[:4] or ["run"]
+    return "-".join(words)[:60]
 
 
 def _goes_on(project: Project, place: Place, workflow: str, description: str) -> bool:

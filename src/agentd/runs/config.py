@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
@@ -15,6 +15,7 @@ from agentd.model.finding import SEVERITIES
 from agentd.model.models import COMPLEXITIES, AgentModel, Complexity, select
 from agentd.model.rules import SEVERITY, Rules
 from agentd.runs.defaults import AGENT, CHOICES, DEFAULTS, MODEL, OPEN, REQUIRED, TOP
+from agentd.runs.layout import Layout
 
 
 @dataclass(frozen=True)
@@ -23,15 +24,21 @@ class Config:
 
     sections: Mapping[str, Mapping[str, Any]]
     warnings: tuple[str, ...] = field(default=())
+    limited: tuple[str, ...] = ("workflow", "limits")
 
     def get(self, section: str, key: str) -> Any:
         return self.sections[section][key]
 
     def limits(self) -> dict[str, int]:
-        """Every number a table may name after `at_most`."""
-        names = ("workflow", "team", "staged", "limits")
-        found = {key: value for name in names for key, value in self.sections[name].items() if type(value) is int}
-        return found | {"self_review_repeats": max(0, found["self_review_iterations"] - 1)}
+        """Every number a table may name after `at_most`; where there are `x_iterations`, `x_repeats` is one less."""
+        found = {
+            key: value for name in self.limited for key, value in self.sections[name].items() if type(value) is int
+        }
+        return found | {
+            f"{key.removesuffix('iterations')}repeats": max(0, value - 1)
+            for key, value in found.items()
+            if key.endswith("_iterations")
+        }
 
     def agent_of(self, role: str) -> str:
         """Which agent plays a role; a role without a line is played by the implementer's agent."""
@@ -73,17 +80,18 @@ class Config:
         return replace(self, sections={**self.sections, section: {**self.sections[section], **values}})
 
 
-def read_config(root: Path, env: Mapping[str, str] | None = None) -> Config:
-    """The merged configuration of a project."""
+def read_config(root: Path, layouts: Iterable[Layout] = (), env: Mapping[str, str] | None = None) -> Config:
+    """The merged configuration of a project, with the sections of these families."""
     paths = (personal_file(os.environ if env is None else env), root / "agentd" / "config.toml")
     files = [(path, _read(path)) for path in paths if path is not None and path.is_file()]
     named = [data[key] for _, data in files for key in ("roles", "fallback") if isinstance(data.get(key), dict)]
     others = {name: dict(AGENT) for names in named for name in names.values() if isinstance(name, str)}
-    sections = {**others, **{name: dict(keys) for name, keys in DEFAULTS.items()}}
+    own = {name: keys for layout in layouts for name, keys in layout.settings.items()}
+    sections = {**others, **{name: dict(keys) for name, keys in {**DEFAULTS, **own}.items()}}
     warnings: list[str] = []
     for path, data in files:
         _merge(sections, data, path, warnings)
-    return Config(sections, tuple(warnings))
+    return Config(sections, tuple(warnings), ("workflow", *own, "limits"))
 
 
 def personal_file(env: Mapping[str, str]) -> Path | None:

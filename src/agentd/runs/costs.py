@@ -11,8 +11,7 @@ from agentd.runs.overview import Unreadable
 from agentd.runs.project import Project
 from agentd.state import durable
 from agentd.usage import ledger
-from agentd.usage.calls import Call, calls_in, count, dollars_of, total
-from agentd.usage.forecast import kind
+from agentd.usage.calls import Call, calls_in, count, dollars_of, kind, total
 from agentd.usage.ledger import Entry
 from agentd.usage.prices import dollars as dollars
 
@@ -61,14 +60,14 @@ def costs(project: Project, name: str = "", by: str = "") -> Costs:
         except AgentdError as error:
             if name:
                 raise
-            unreadable.append(Unreadable(f"{place.family or 'run'}/{place.name}", error))
+            unreadable.append(Unreadable(project.label(place), error))
             continue
         if not by:
             found[f"{project.workflow_of(place)}/{place.name}"] += calls_in(fields)
             continue
         for entry in calls_in(fields):
             step = str(entry.get("step", ""))
-            found[step if name else kind(step)].append(entry)
+            found[step if name else kind(step, project.kinds())].append(entry)
     rows = tuple(_row(key, entries) for key, entries in found.items())
     return Costs(by, rows, _row("total", [entry for entries in found.values() for entry in entries]), tuple(unreadable))
 

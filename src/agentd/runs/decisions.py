@@ -1,25 +1,25 @@
 """Decisions: on disk as pending before anyone is asked, answered once, void if what was shown has changed since."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agentd.errors import BadAnswer, Corrupt, UsageError
-from agentd.families.change.questions import RECOMMENDED, Question, question
-from agentd.model.decision import Answer, Decision
+from agentd.model.decision import RECOMMENDED, Answer, Decision, Option, Question
 from agentd.model.run import Outcome, Run
 from agentd.model.workflow import Step
 from agentd.runs import checksums
 from agentd.runs.project import Project
+from agentd.runs.work import Work
 from agentd.state import answers
 from agentd.text import lossless_yaml
 
-if TYPE_CHECKING:
-    from agentd.runs.work import Work
+_NUMBERED = re.compile(r"UD-[A-Z](\d+)-1")
 
 
-def ask(work: "Work", run: Run, step: Step) -> Outcome | None:
+def ask(work: Work, run: Run, step: Step) -> Outcome | None:
     """The answer as an outcome, or None while there is none. Words of a person's own take the way forward."""
     matter = Matter(
         step.name, run.asked_by or run.step, lambda: question(work, step), lambda: checksums.documents(work, step)
@@ -32,6 +32,16 @@ def ask(work: "Work", run: Run, step: Step) -> Outcome | None:
     return Outcome(said, words) if said in step.next else Outcome(step.forward, f"{words}: {said}")
 
 
+def question(work: Work, step: Step) -> Question:
+    """The question an `ask` step puts. One that the family does not know is its own text, its answers those of the table."""
+    place = work.layout.questions.get(step.what)
+    if place is not None:
+        made: Question = work.layout.find(place)(work)
+        return made
+    options = tuple(Option(word, word.replace("_", " ").capitalize()) for word in step.next)
+    return Question(step.what, "Decision", options)
+
+
 @dataclass(frozen=True)
 class Matter:
     """Something to be decided: the name its answers go by, what it comes from, how it is put, what it is about."""
@@ -42,7 +52,7 @@ class Matter:
     shown: Callable[[], Mapping[str, str]]
 
 
-def settled(work: "Work", matter: Matter) -> Decision | None:
+def settled(work: Work, matter: Matter) -> Decision | None:
     """The decision with its answer, or None while there is none. An answer to what is no longer there is void."""
     while True:
         decision = pending(work, matter.name) or open_decision(work, matter)
@@ -59,7 +69,7 @@ def settled(work: "Work", matter: Matter) -> Decision | None:
         return resolve(work, replace(decision, status="answered", answer=answer.value, note=answer.note, by=answer.by))
 
 
-def put(work: "Work", decision: Decision) -> Answer | None:
+def put(work: Work, decision: Decision) -> Answer | None:
     """Ask whoever is there; the first valid answer wins, whoever gave it."""
     with work.project.turn:
         answer = work.project.ask(decision)
@@ -122,17 +132,17 @@ def choose(decision: Decision, answer: Answer, run: str = "RUN") -> Answer:
     )
 
 
-def pending(work: "Work", name: str) -> Decision | None:
+def pending(work: Work, name: str) -> Decision | None:
     """The open decision of a name, if it was put already."""
     return next((d for d in work.state.decisions if d.status == "pending" and d.name == name), None)
 
 
-def answered(work: "Work", name: str) -> Decision | None:
+def answered(work: Work, name: str) -> Decision | None:
     """The latest decision of a name that was answered."""
     return next((d for d in reversed(work.state.decisions) if d.status == "answered" and d.name == name), None)
 
 
-def open_decision(work: "Work", matter: Matter) -> Decision:
+def open_decision(work: Work, matter: Matter) -> Decision:
     """Write the decision down as pending; only then may anybody be asked."""
     asked = matter.question()
     prefix = "-".join(("UD", *work.items_above(), ""))
@@ -152,7 +162,7 @@ def open_decision(work: "Work", matter: Matter) -> Decision:
     return decision
 
 
-def resolve(work: "Work", decision: Decision) -> Decision:
+def resolve(work: Work, decision: Decision) -> Decision:
     """The record with its end, in memory; the next save makes it durable together with what it leads to."""
     decision = replace(decision, resolved_at=work.project.now())
     work.state = replace(
@@ -161,7 +171,7 @@ def resolve(work: "Work", decision: Decision) -> Decision:
     return decision
 
 
-def cancel_pending(work: "Work", reason: str) -> None:
+def cancel_pending(work: Work, reason: str) -> None:
     for decision in work.state.decisions:
         if decision.status == "pending":
             resolve(work, replace(decision, status="cancelled", resolution_reason=reason))
@@ -181,19 +191,23 @@ def from_file(path: Path) -> Callable[[Decision], Answer | None]:
 def from_data(data: Mapping[str, Any], by: str) -> Callable[[Decision], Answer | None]:
     """Answers by decision id or by the name of the step that asks; each is used once, a list one after the other.
 
-    An answer that needs a reason is a mapping of `value` and `note`. Clarifying questions have numbers, and so do the
-    answers to them: the second answer is for the second question, also when the first was answered before.
+    An answer that needs a reason is a mapping of `value` and `note`. Of questions that are asked of numbered items (Q1,
+    Q2 …) the second answer is for the second one, also when the first was answered before.
     """
     left = {key: list(said) if isinstance(said, list) else [said] for key, said in data.items()}
-    left = {f"UD-Q{number}-1": [said] for number, said in enumerate(left.get("clarification", ()), 1)} | left
+    numbered: dict[str, list[Any]] = {}
 
     def ask(decision: Decision) -> Answer | None:
-        numbered = decision.name == "clarification" and decision.id.startswith("UD-Q")
-        keys = (decision.id,) if numbered else (decision.id, decision.name)
-        key = next((key for key in keys if left.get(key)), None)
-        if key is None:
+        key, listed = decision.id, left.get(decision.id)
+        number = _NUMBERED.fullmatch(decision.id)
+        if not listed and number:
+            every, at = left.get(decision.name, []), int(number[1])
+            listed = numbered.setdefault(key, every[at - 1 : at])
+        elif not listed:
+            key, listed = decision.name, left.get(decision.name)
+        if not listed:
             return None
-        said = left[key].pop(0)
+        said = listed.pop(0)
         note = ""
         if isinstance(said, Mapping) and "value" in said:
             said, note = said["value"], str(said.get("note") or "")

@@ -69,8 +69,6 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "scripted": AGENT,
     "budget": {"per_call": 2.0, "per_change": 20.0, "per_day": 50.0, "calls_per_change": 100},
     "git": {"commit": False},
-    "team": {"max_parallel": 1},
-    "staged": {"max_parallel": 4, "review_retries": 3, "stage_restarts": 3, "phase_retries": 3, "task_retries": 2},
     "runs": {"max_parallel": 4},
     "calls": {"timeout_secs": 1800, "silence_secs": 600, "grace_secs": 5, "max_turns": 150, "transcripts_mb": 100},
     "sandbox": {"mode": "off", "writable": (), "hidden": ()},

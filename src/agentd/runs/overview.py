@@ -1,37 +1,32 @@
 """What a face can look at: runs, their reports, their diaries. Nothing here changes anything, and its imports are light."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
-from agentd.errors import AgentdError, ChangeNotFound, NotFound, RunNotFound
-from agentd.model.merge import Delta
+from agentd.errors import AgentdError, NotFound, RunNotFound
 from agentd.runs.project import Project
 from agentd.runs.report import Report, report
-from agentd.state import journal, layout, lock
-from agentd.state.layout import Place
-
-if TYPE_CHECKING:
-    from agentd.families.change.archive.record import Touched
-
-_EVER = datetime.min.replace(tzinfo=UTC)
+from agentd.state import journal, lock
 
 
 def status(project: Project, name: str) -> Report:
+    """Where one run stands."""
+    from agentd.runs.family import load  # looking at all runs loads no family's code
+
     try:
         place = project.find(name)
     except RunNotFound as error:
-        if "/" in name.removeprefix("change/"):
-            raise
-        raise ChangeNotFound(error.message, error.fix) from None
-    found = report(project, place, project.store(place).load())
+        wanted = name.rpartition("/")[0]
+        layout = project.layout(wanted) if wanted else project.layouts[0]
+        raise layout.missing(error.message, error.fix) from None
+    state, family = project.store(place).load(), load(project.layout(place.family))
+    found = report(project, place, state, None, family.summary(state))
     if found.doing == "finished":
         return found
-    from agentd.calling import roster
-
-    return replace(found, warnings=tuple(roster.notices(project, project.workflow(found.workflow))))
+    return replace(found, warnings=tuple(family.agents.notices(project, project.workflow(found.workflow))))
 
 
 @dataclass(frozen=True)
@@ -44,77 +39,11 @@ class Unreadable:
 
 def overview(project: Project, archived: bool = False) -> Iterator[Report | Unreadable]:
     """Every run; one that cannot be read is listed with its error and hides none of the others."""
-    for place in project.places() if archived else project.active_places():
+    for place in project.places(over=archived):
         try:
             yield report(project, place, project.store(place).peek())
         except AgentdError as error:
-            yield Unreadable(f"{place.family or 'run'}/{place.name}", error)
-
-
-@dataclass(frozen=True)
-class Effect:
-    """What an archive did to one spec of the library."""
-
-    what: Literal["added", "changed", "removed", "same"]
-    delta: Delta
-
-
-@dataclass(frozen=True)
-class Archived:
-    """A change in the archive, and what it did to each spec; None where it was archived without a record of that."""
-
-    name: str
-    at: str
-    specs: Mapping[str, Effect | None] = field(default_factory=dict)
-
-
-def archived(project: Project) -> list[Archived | Unreadable]:
-    """Every change in the archive, the newest first; those that cannot be read come last, each with its error."""
-    found: list[Archived] = []
-    unreadable: list[Unreadable] = []
-    for place in in_archive(project):
-        try:
-            found.append(_archived(project, place))
-        except AgentdError as error:
-            unreadable.append(Unreadable(f"change/{place.name}", error))
-    return [*sorted(found, key=lambda one: (when(one.at), one.name), reverse=True), *unreadable]
-
-
-def in_archive(project: Project) -> Iterator[Place]:
-    """The changes in the archive, by name."""
-    home = project.root / layout.ARCHIVE
-    found = (place for place in layout.places(project.root) if place.folder.parent == home)
-    return (place for place in found if project.store(place).exists())
-
-
-def when(at: str) -> datetime:
-    """A time that a file carries; what is none was before everything else."""
-    try:
-        moment = datetime.fromisoformat(at)
-    except ValueError:
-        return _EVER
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
-def _archived(project: Project, place: Place) -> Archived:
-    from agentd.families.change.archive import record
-    from agentd.state import reading
-
-    kept = record.read(place.folder)
-    if kept is None:
-        store = project.store(place)
-        at = str(store.peek().fields.get(store.codec.updated_key, ""))
-        listed = reading.listing(str(place.folder), "specs")
-        return Archived(place.name, at, {name.removeprefix("specs/"): None for name, problem in listed if not problem})
-    return Archived(place.name, str(kept.at), {name: _effect(touched) for name, touched in kept.specs.items()})
-
-
-def _effect(touched: "Touched") -> Effect:
-    if touched.after == touched.before:
-        return Effect("same", touched.delta)
-    if touched.after is None:
-        return Effect("removed", touched.delta)
-    return Effect("added" if touched.before is None else "changed", touched.delta)
+            yield Unreadable(project.label(place), error)
 
 
 def log(project: Project, name: str, last: int = 0) -> tuple[Path, list[dict[str, Any]]]:
@@ -135,16 +64,29 @@ def log(project: Project, name: str, last: int = 0) -> tuple[Path, list[dict[str
 
 def transcripts(project: Project, name: str, call: str = "") -> Iterator[tuple[str, list[str]]]:
     """What agents printed in a run and its children, redacted, call by call, the oldest first; or of one call."""
-    from agentd.calling.transcripts import listed
-
     folder = project.find(name).folder
-    found = [(path.relative_to(folder).as_posix(), path) for path in listed(folder)]
+    found = [(path.relative_to(folder).as_posix(), path) for path in _transcripts(folder)]
     wanted = [(shown, path) for shown, path in found if not call or path.stem == call]
     if call and not wanted:
         known = ", ".join(dict.fromkeys(path.stem for _, path in found)) or "none"
         raise NotFound(f"There is no transcript of a call '{call}' (there are: {known}).", f"agentd log {name} --raw")
     for shown, path in wanted:
         yield shown, path.read_text(encoding="utf-8", errors="replace").splitlines()
+
+
+def _transcripts(folder: Path) -> list[Path]:
+    """Every transcript of a run and its children, in the order in which the calls began."""
+    return sorted(folder.rglob("calls/*.jsonl"), key=lambda path: (_begun(path), path.name))
+
+
+def _begun(path: Path) -> str:
+    """When a call began, as the first line of its transcript says."""
+    try:
+        with path.open(encoding="utf-8", errors="replace") as lines:
+            head = json.loads(lines.readline())
+    except (OSError, ValueError, RecursionError):
+        return ""
+    return str(head.get("at", "")) if isinstance(head, dict) else ""
 
 
 def holder(project: Project, name: str) -> dict[str, Any] | None:

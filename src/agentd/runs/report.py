@@ -9,28 +9,24 @@ from agentd.engine.decide import Stop
 from agentd.model.decision import Decision, Option
 from agentd.model.run import Run
 from agentd.model.workflow import Workflow
-from agentd.runs import decisions as asking
+from agentd.runs.decisions import valid_answer
+from agentd.runs.layout import Layout
 from agentd.runs.project import Project
 from agentd.state import journal, lock
-from agentd.state.codecs import OWN, State
+from agentd.state.codecs import PLAIN, State
 from agentd.state.layout import Place
 from agentd.state.store import Store
 
-# What a command of the change workflow came to, by the phase it ended in.
-ACTIONS = {
-    "proposed": "Proposed",
-    "challenged": "Challenged",
-    "rejected": "Rejected",
-    "implementing": "Implementing",
-    "complete": "Complete",
-    "archived": "Archived",
-}
 EXIT = {"finished": 0, "elsewhere": 0, "paused": 0, "waiting": 4, "stopped": 4, "blocked": 1, "failed": 1}
 
 
 @dataclass(frozen=True)
 class Report:
-    """One run: its position, what it is doing, what is open, and the next command to type."""
+    """One run: its position, what it is doing, what is open, and the next command to type.
+
+    A family's summary fills in `action`, `verdict`, `iteration_count` and `cost`; `named` is a key under which programs
+    get the run's name too, `refused` says that the run has ended with a refusal.
+    """
 
     workflow: str
     name: str
@@ -49,17 +45,19 @@ class Report:
     iteration_count: int | None = None
     cost: str = ""
     warnings: tuple[str, ...] = ()
+    named: str = ""
+    refused: bool = False
     drove: bool = False
 
     @property
     def exit_code(self) -> int:
-        return 1 if self.phase == "rejected" and self.drove else EXIT.get(self.why, 0)
+        return 1 if self.refused and self.drove else EXIT.get(self.why, 0)
 
     def to_data(self) -> dict[str, Any]:
-        apart = ("decisions", "drove", "warnings")
+        apart = ("decisions", "drove", "warnings", "named", "refused")
         data = {key: value for key, value in vars(self).items() if key not in apart and value not in ("", None)}
-        if self.workflow == "change":
-            data["resolved_change_id"] = self.name
+        if self.named:
+            data[self.named] = self.name
         if self.warnings:
             data["warnings"] = list(self.warnings)
         data["decisions"] = [decision_data(decision) for decision in self.decisions]
@@ -87,14 +85,20 @@ def _option_data(option: Option) -> dict[str, Any]:
     return data | ({"note_required": True} if option.reason else {})
 
 
-def report(project: Project, place: Place, state: State, stop: Stop | None = None) -> Report:
-    """The report on a run as its files are now."""
+def report(
+    project: Project,
+    place: Place,
+    state: State,
+    stop: Stop | None = None,
+    summary: Mapping[str, Any] | None = None,
+) -> Report:
+    """The report on a run as its files are now, with its family's summary where that is given."""
     workflow = project.workflow(state.run.workflow or place.family)
     run = state.run
     project.known_phase(project.store(place), workflow, run.phase)
     stores = children(place)
     asked = _pending(project.store(place), state, stores)
-    open_ones = tuple(decision for store, decision in asked if not asking.valid_answer(store.folder, decision))
+    open_ones = tuple(decision for store, decision in asked if not valid_answer(store.folder, decision))
     holder = lock.holder(place.folder)
     doing, note = _doing(place, workflow, run, open_ones, holder)
     return Report(
@@ -104,45 +108,14 @@ def report(project: Project, place: Place, state: State, stop: Stop | None = Non
         step=run.step,
         doing=doing,
         note=stop.note if stop and stop.note else note,
-        next=next_command(workflow, place, run, open_ones, doing),
+        next=next_command(project.layout(place.family), workflow, place, run, open_ones, doing),
         folder=project.relative(place.folder),
         updated_at=str(state.fields.get(project.store(place).codec.updated_key, "")),
         decisions=open_ones,
         children=child_phases(stores) or None,
         why=stop.why if stop else "",
-        **_of_change(place, state),
+        **(summary or {}),
     )
-
-
-def _of_change(place: Place, state: State) -> dict[str, Any]:
-    """What the caller of a change's command acts on: what was done, the verdict, the number of reproposals."""
-    if place.family != "change":
-        return {}
-    return {
-        "action": ACTIONS.get(state.run.phase, ""),
-        "verdict": str(state.fields.get("verdict") or ""),
-        "iteration_count": _reproposals(state.fields.get("llm_calls")),
-        "cost": costs_in_words(state.fields),
-    }
-
-
-def _reproposals(calls: Any) -> int:
-    """How often a plan was revised; a call that was cut off and made again counts once."""
-    made = [call for call in calls if isinstance(call, Mapping)] if isinstance(calls, list) else []
-    names = (str(call.get("call", number)) for number, call in enumerate(made) if call.get("step") == "reproposal")
-    return len({name.rpartition(".")[0] or name for name in names})
-
-
-def costs_in_words(fields: Mapping[str, Any]) -> str:
-    """What the calls of a run came to; what is unknown is said to be."""
-    from agentd.usage.calls import spent
-
-    if not fields.get("llm_calls"):
-        return ""
-    made = spent(fields)
-    known = f"${made.cost:.4f}" if made.calls > made.unknown else ""
-    unknown = f"{made.unknown} of {made.calls} calls of unknown cost" if made.unknown else ""
-    return " + ".join(filter(None, (known, unknown))) + f" in {made.calls} calls"
 
 
 def pending(project: Project, place: Place, state: State) -> list[tuple[Store, Decision]]:
@@ -161,7 +134,7 @@ def children(place: Place) -> list[Store]:
     """The stores of a run's children."""
     if not os.path.isdir(f"{place.folder}/children"):
         return []
-    return [Store(path.parent, OWN, "child") for path in sorted(place.folder.glob("children/**/STATE.yaml"))]
+    return [Store(path.parent, PLAIN, "child") for path in sorted(place.folder.glob("children/**/STATE.yaml"))]
 
 
 def child_phases(stores: list[Store]) -> dict[str, str]:
@@ -173,9 +146,11 @@ def child_phases(stores: list[Store]) -> dict[str, str]:
     return found
 
 
-def next_command(workflow: Workflow, place: Place, run: Run, open_ones: tuple[Decision, ...], doing: str) -> str:
+def next_command(
+    layout: Layout, workflow: Workflow, place: Place, run: Run, open_ones: tuple[Decision, ...], doing: str
+) -> str:
     """What a person types next; it can always be pasted."""
-    name = place.name if place.family == "change" else f"{workflow.name}/{place.name}"
+    name = place.name if layout.bare else f"{workflow.name}/{place.name}"
     if open_ones:
         first = open_ones[0]
         answer = f"agentd answer {name} {first.id} {first.options[0].value if first.options else 'VALUE'}"
@@ -183,8 +158,7 @@ def next_command(workflow: Workflow, place: Place, run: Run, open_ones: tuple[De
     if doing == "working":
         return f"agentd log {name} --follow"
     if workflow.steps.get(run.step) and workflow.steps[run.step].kind == "end":
-        edit = f"agentd challenge {name}   # once the proposal is changed"
-        return edit if run.phase == "rejected" else f"agentd log {name}"
+        return layout.next.get(run.phase, "agentd log {name}").format(name=name)
     command = next((command for command, phases in workflow.commands.items() if run.phase in phases), "resume")
     return f"agentd {command} {name}"
 

@@ -1,172 +1,24 @@
-"""Where a change is worked on: a branch of its own, a worktree of its own, or right where the person stands."""
+"""The branch and the worktree of a run: what they are called, and what to do when one is gone."""
 
-import os
-from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from agentd.errors import AgentdError, NotFound
+from agentd.errors import NotFound
 from agentd.git import repository
-from agentd.model.run import Outcome
-from agentd.runs import decisions
-from agentd.state import durable, layout
-
-if TYPE_CHECKING:
-    from agentd.runs.project import Project
-    from agentd.runs.work import Work
+from agentd.runs.work import Work
 
 
-def refuse_impossible(project: "Project", change: str, choice: str) -> None:
-    """An error, before anything is written, if the choice cannot be carried out."""
-    problem = _problem(project.root, change, choice)
-    if problem:
-        raise AgentdError(*problem)
-
-
-def choose_git(work: "Work") -> Outcome:
-    """Whether a person has to be asked: only about a new change, in a repository, if somebody is there."""
-    chosen = _chosen(work)
-    if chosen.get("choice"):
-        return Outcome("done", str(chosen["choice"]))
-    if not work.artifact("proposal.md"):
-        _keep(work, choice="in_place")
-        return Outcome("done", "the change has begun already")
-    if not repository.is_repository(work.project.root):
-        _keep(work, choice="in_place")
-        return Outcome("done", "in place: this is no git repository with a commit")
-    if work.project.attended:
-        return Outcome("ask")
-    _keep(work, choice="in_place")
-    return Outcome("done", "in place: nobody is there to ask")
-
-
-def set_up_git(work: "Work") -> Outcome:
-    """Carry out the choice; after a kill, what was done already is recognised. What git refuses leads back to the question."""
-    chosen = _chosen(work)
-    if chosen.get("ready"):
-        return Outcome("done", str(chosen["choice"]))
-    decision = decisions.answered(work, "git_setup")
-    choice = str(chosen.get("choice") or (decision.answer if decision else "in_place"))
-    if choice == "in_place":
-        _keep(work, choice=choice, ready=True)
-        return Outcome("done", "in place")
-    root, change = work.project.root, work.state.run.name
-    if not repository.is_repository(root):
-        return _refused(work, f"{root} is not a git repository with a commit.")
-    branch, path = branch_name(change), worktree_path(root, change)
-    if chosen.get("from") is None:
-        problem = _problem(root, change, choice)
-        if problem:
-            return _refused(work, problem[0])
-        _keep(work, **{"choice": choice, "branch": branch, "from": repository.head(root)})
-        work.keep("git", branch=branch, choice=choice)
-    begun_at = str(_chosen(work)["from"])
-    try:
-        _carry_out(work, choice, branch, path, begun_at)
-    except AgentdError as error:
-        _undo(root, branch, path, begun_at)
-        return _refused(work, error.message)
-    _keep(work, ready=True)
-    done = f"branch {branch}" + (f" in {path}" if choice == "worktree" else "")
-    work.say(f"✓ {done}")
-    return Outcome("done", done)
-
-
-def folder(root: Path, fields: Mapping[str, Any]) -> Path:
-    """Where the agents of a run work: its worktree if it has one, else the project's root."""
-    found = fields.get("git")
-    path = found.get("worktree") if isinstance(found, Mapping) else None
-    return (root / str(path)).resolve() if path else root
-
-
-def refuse_lost(work: "Work") -> None:
-    """An error, before an agent is called, if the worktree of a change is gone."""
+def refuse_lost(work: Work) -> None:
+    """An error, before an agent is called, if the worktree of a run is gone."""
     if not work.cwd.is_dir():
-        change, root = work.top.state.run.name, work.project.root
-        again = f"git -C {root} worktree add {worktree_path(root, change)} {branch_name(change)}"
-        raise NotFound(f"The worktree of '{change}', {work.cwd}, is gone.", f"git -C {root} worktree prune && {again}")
+        run, root = work.top.state.run.name, work.project.root
+        again = f"git -C {root} worktree add {worktree_path(root, run)} {branch_name(run)}"
+        raise NotFound(f"The worktree of '{run}', {work.cwd}, is gone.", f"git -C {root} worktree prune && {again}")
 
 
-def branch_name(change: str) -> str:
-    return f"agentd/{change}"
+def branch_name(run: str) -> str:
+    return f"agentd/{run}"
 
 
-def worktree_path(root: Path, change: str) -> Path:
+def worktree_path(root: Path, run: str) -> Path:
     """Beside the repository, also for a project in a folder of it: inside, git would take it for new files."""
-    return repository.top(root).parent / f"{root.name}-agentd" / change
-
-
-def _carry_out(work: "Work", choice: str, branch: str, path: Path, begun_at: str) -> None:
-    root = work.project.root
-    mine = repository.branch_commit(root, branch) == begun_at  # made by an attempt that was cut off
-    if choice == "branch":
-        if not mine:
-            repository.new_branch(root, branch)
-        elif repository.current_branch(root) != branch:
-            repository.git(root, "checkout", "--quiet", branch)
-        return
-    if not (mine and (path / ".git").exists()):
-        if mine:
-            repository.git(root, "worktree", "prune")
-            repository.git(root, "worktree", "add", "--quiet", str(path), branch)
-        else:
-            repository.new_worktree(root, branch, path)
-    layout.point_home(repository.private_folder(path), root)
-    inner = path / root.relative_to(repository.top(root))
-    known = work.home / "clarifications.md"
-    if known.is_file():
-        copy = inner / work.project.relative(known)
-        durable.make_folder(copy.parent)
-        durable.replace(copy, known.read_bytes(), "document")
-    _keep(work, worktree=os.path.relpath(inner, root))
-
-
-def _undo(root: Path, branch: str, path: Path, begun_at: str) -> None:
-    """Take away what a git command that failed left behind (a hook may refuse when all is done); git keeps any work in it."""
-    steps: list[tuple[str, ...]] = [("worktree", "remove", str(path)), ("worktree", "prune")]
-    if repository.current_branch(root) == branch:
-        steps.append(("checkout", "--quiet", "-"))
-    if repository.branch_commit(root, branch) == begun_at:
-        steps.append(("branch", "-D", branch))
-    for words in steps:
-        with suppress(AgentdError):
-            repository.git(root, *words)
-    with suppress(OSError):
-        path.parent.rmdir()
-
-
-def _problem(root: Path, change: str, choice: str) -> tuple[str, str] | None:
-    """Why a choice cannot be carried out, and what to do about it."""
-    if choice == "in_place":
-        return None
-    if not repository.is_repository(root):
-        what = f"{root} is not a git repository with a commit, so there can be no {choice} for '{change}'."
-        return what, "git init && git add --all && git commit -m start   # or: --git in-place"
-    branch, path = branch_name(change), worktree_path(root, change)
-    if repository.branch_commit(root, branch):
-        return f"The branch {branch} exists already.", f"git branch -m {branch} {branch}-old   # or: --git in-place"
-    if repository.branch_commit(root, "agentd"):
-        what = f"There is a branch agentd, so git cannot have {branch}."
-        return what, "git branch -m agentd agentd-old   # or: --git in-place"
-    if choice == "worktree" and not repository.is_committed(root):
-        what = f"{root} is not committed, so a worktree would not have it."
-        return what, f"git -C {root} add . && git -C {root} commit -m 'the project'   # or: --git branch"
-    if choice == "worktree" and path.exists():
-        return f"{path} is in the way of the worktree.", f"mv {path} {path}-old   # or: --git branch"
-    return None
-
-
-def _refused(work: "Work", why: str) -> Outcome:
-    work.say(f"⚠ {why}")
-    work.note("git", {"refused": why})
-    return Outcome("refused", why)
-
-
-def _chosen(work: "Work") -> Mapping[str, Any]:
-    found = work.state.fields.get("git")
-    return found if isinstance(found, Mapping) else {}
-
-
-def _keep(work: "Work", **values: Any) -> None:
-    work.note("git", {**_chosen(work), **values})
+    return repository.top(root).parent / f"{root.name}-agentd" / run

@@ -32,12 +32,8 @@ class Codec:
     step_key: str = ""
 
 
-CODECS = {
-    "change": Codec("STATE.yaml", "change_id", "phase", "schema_version", "2.0", "created_at", "updated_at"),
-    "team": Codec("status.json", "session", "current_state", "schema_version", "1.0", "created_at", "last_update"),
-    "staged": Codec("state.json", "name", "currentStage", "version", 2, "startedAt", "updatedAt", "currentPhase"),
-}
-OWN = Codec("STATE.yaml", "name", "phase", "schema_version", "1.0", "created_at", "updated_at")
+# The file of a child run, whatever its family, and of a run of a person's own workflow.
+PLAIN = Codec("STATE.yaml", "name", "phase", "schema_version", "1.0", "created_at", "updated_at")
 
 
 class Malformed(ValueError):
@@ -46,11 +42,6 @@ class Malformed(ValueError):
     def __init__(self, what: str, *keys: str) -> None:
         self.keys = keys
         super().__init__(what)
-
-
-def codec(family: str) -> Codec:
-    """The codec of a family; a person's own workflows share one."""
-    return CODECS.get(family, OWN)
 
 
 def decode(codec: Codec, data: Mapping[str, Any]) -> State:
@@ -111,6 +102,8 @@ def encode(codec: Codec, state: State) -> dict[str, Any]:
         inner["intent"] = {"call": run.intent.call, "at": run.intent.at}
         if run.intent.tools:
             inner["intent"]["tools"] = list(run.intent.tools)
+        if run.intent.before:
+            inner["intent"]["before"] = dict(run.intent.before)
     for key in ("begun", "asked_by", "spent", "waived", "clear", "result"):
         value = getattr(run, key)
         if value:
@@ -126,7 +119,12 @@ _RUN_KEYS = ("workflow", "step", "saves", "begun", "counts", "intent", "asked_by
 
 def _intent(data: dict[str, Any]) -> Intent:
     where = ("run", "intent")
-    return Intent(_text(data, "call", *where), _text(data, "at", *where), _texts(data, "tools", *where))
+    return Intent(
+        _text(data, "call", *where),
+        _text(data, "at", *where),
+        _texts(data, "tools", *where),
+        {name: str(digest) for name, digest in _mapping(data, "before", *where).items()},
+    )
 
 
 def _record(decision: Decision) -> dict[str, Any]:

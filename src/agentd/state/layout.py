@@ -1,31 +1,20 @@
-"""Where things live: the root of a project and the folders of its runs. It reads names of folders, nothing in them."""
+"""Where a project begins and what the folders of its runs are called. It reads names of folders, nothing in them."""
 
 import os
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentd.errors import Corrupt, UsageError
+from agentd.errors import Corrupt
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-CHANGE_ID = re.compile(r"[a-z0-9][a-z0-9-]*")
 OURS = ("config.toml", "changes", "specs", "archive", "workflows", "runs", "prompts")
-ARCHIVE = "agentd/archive"
-OWN = "agentd"  # its lock is that of the library
-PENDING = "agentd/.archiving.json"
 HOME_FILE = "agentd-home"
-HOMES = {
-    "change": ("agentd/changes", ARCHIVE),
-    "team": (".agents-work",),
-    "staged": (".agents",),
-}
-OWN_HOME = ("agentd/runs",)
 
 
 @dataclass(frozen=True)
 class Place:
-    """A run's folder and the family whose file names it keeps ("" for a person's own workflow)."""
+    """A run's folder and the family it belongs to."""
 
     family: str
     name: str
@@ -67,39 +56,7 @@ def _main_checkout(folder: Path) -> Path | None:
     return root if root.is_dir() else None
 
 
-def homes(family: str) -> tuple[str, ...]:
-    """The folders a family's runs live in, relative to the root; new ones go into the first."""
-    return HOMES.get(family, OWN_HOME)
-
-
-def place(root: Path, family: str, name: str) -> Place:
-    """Where a run lives, or would live. The name is checked, so that no path leads out of its home."""
-    pattern = CHANGE_ID if family == "change" else NAME
-    if not pattern.fullmatch(name) or len(name) > 100:
-        allowed = (
-            "small letters, digits and dashes"
-            if family == "change"
-            else "letters, digits, dots, dashes and underscores"
-        )
-        raise UsageError(f"'{name}' cannot name a run: use {allowed}, at most 100.", "for example: add-oauth")
-    folders = [root / home / name for home in homes(family)]
-    found = next((folder for folder in folders if folder.is_dir()), folders[0])
-    return Place(family, name, found)
-
-
-def places(root: Path, name: str = "", archived: bool = True) -> Iterator[Place]:
-    """Every folder that could hold a run, or a run of this name: by family, then by name; without the archive, if so wanted."""
-    for family in (*HOMES, ""):
-        for home in homes(family):
-            base = root / home
-            for found in () if home == ARCHIVE and not archived else [name] if name else _names(base):
-                if NAME.fullmatch(found):
-                    folder = base / found
-                    if not name or folder.is_dir():
-                        yield Place(family, found, folder)
-
-
-def _names(base: Path) -> list[str]:
+def folders_in(base: Path) -> list[str]:
     """The folders in a folder, in order."""
     try:
         with os.scandir(base) as entries:

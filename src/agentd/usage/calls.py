@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from agentd.model.usage import Usage
@@ -40,6 +41,12 @@ class Spent:
     calls: int
     tokens_in: int
     tokens_out: int
+
+
+@lru_cache(maxsize=4096)
+def kind(step: str, kinds: tuple[str, ...]) -> str:
+    """What kind of call a name stands for: with `spec-gen` a kind, `spec-gen-auth` is one; any other is its own."""
+    return next((known for known in kinds if step == known or step.startswith(f"{known}-")), step)
 
 
 def to_data(call: Call) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def edges(workflow: Workflow, step: Step) -> Iterator[tuple[str, Edge]]:
 def places(workflow: Workflow) -> dict[Place, set[Place]]:
     """Every place a run can come to and the places it leads to; a question is a place for each step that may ask it."""
     found: dict[Place, set[Place]] = {}
-    fresh: list[Place] = [(name, "") for name in workflow.starts.values()]
+    fresh: list[Place] = [(name, "") for name in (*workflow.starts.values(), *workflow.entries.values())]
     while fresh:
         name, asked_by = place = fresh.pop()
         if place in found:
@@ -126,12 +126,15 @@ def _shape(workflow: Workflow) -> Iterator[tuple[int, str]]:
 
 
 def _targets(workflow: Workflow) -> Iterator[tuple[int, str]]:
-    for mode, name in workflow.starts.items():
+    begins = [("start", *each) for each in workflow.starts.items()]
+    for what, mode, name in begins + [("entry", *each) for each in workflow.entries.items()]:
         start = workflow.steps.get(name)
         if start is None:
-            yield 1, f"start '{mode}' leads to '{name}', which is not a step"
+            yield 1, f"{what} '{mode}' leads to '{name}', which is not a step"
+        elif what == "entry" and start.kind == "end":
+            yield start.line, f"step '{name}': an end is no entry, as nothing can be done there"
         elif start.kind == "ask" and any({edge.to, edge.then} & {*RELATIVE} for edge in start.next.values()):
-            yield start.line, f"step '{name}': as a start it has no step before it, so its answers cannot refer to one"
+            yield start.line, f"step '{name}': as a {what} it has no step before it, so its answers cannot refer to one"
     for command, phases in workflow.commands.items():
         for phase in phases:
             if phase not in workflow.phases:
@@ -232,7 +235,7 @@ def _names(workflow: Workflow, known: Known) -> Iterator[tuple[int, str]]:
         yield 1, f"'of: {workflow.of}' is not known (known: {', '.join(sorted(known.sources))})"
     for step in workflow.steps.values():
         if step.kind == "do":
-            yield from ((step.line, f"step '{step.name}': {what}") for what in _action(step, workflow, known.actions))
+            yield from ((step.line, f"step '{step.name}': {what}") for what in _action(step, known.actions))
         for name in step.tools:
             if name not in known.tools:
                 yield (
@@ -247,11 +250,9 @@ def _names(workflow: Workflow, known: Known) -> Iterator[tuple[int, str]]:
                 )
 
 
-def _action(step: Step, workflow: Workflow, actions: Mapping[str, Collection[str]]) -> Iterator[str]:
+def _action(step: Step, actions: Mapping[str, Collection[str]]) -> Iterator[str]:
     if step.what not in actions:
         yield f"unknown action '{step.what}' (known: {', '.join(sorted(actions))})"
-    elif step.what == "archive" and workflow.name != "change":
-        yield "only the change workflow archives"
     else:
         for word in actions[step.what]:
             if word not in step.next:

@@ -17,6 +17,8 @@ def draw(workflow: Workflow) -> str:
     for mode, name in workflow.starts.items():
         label = f": {mode}" if len(workflow.starts) > 1 else ""
         lines.append(f"    [*] --> {_id(name)}{label}")
+    for entry, name in workflow.entries.items():
+        lines.append(f"    [*] --> {_id(name)}: {_text(entry)} (entry)")
     notes = []
     for step in workflow.steps.values():
         if step.kind == "end":

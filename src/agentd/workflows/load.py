@@ -3,43 +3,19 @@
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 import yaml
 
-from agentd.errors import NotFound, Unsound
+from agentd.errors import Unsound
 from agentd.model.workflow import KINDS, Edge, Step, Workflow
 
-HERE = Path(__file__).parents[1] / "families"
-BUILT_IN = (
-    "change",
-    "change-question",
-    "change-spec",
-    "change-part",
-    "change-review",
-    "team",
-    "team-task",
-    "team-task-late",
-    "staged",
-    "staged-explorer",
-    "staged-planner",
-    "staged-task",
-)
-HEADER = ("name", "about", "of", "starts", "commands", "defaults", "steps")
+HEADER = ("name", "about", "of", "starts", "commands", "entries", "defaults", "steps")
 STEP = ("phase", *KINDS, "needs", "when", "produces", "tools", "next")
 DEEPEST = 20
 EDGE = ("to", "at_most", "then", "rewind", "waive")
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-def read_built_in(name: str) -> Workflow:
-    """One of the tables that ship with agentd."""
-    if name not in BUILT_IN:
-        raise NotFound(f"There is no built-in workflow '{name}'.", "agentd workflow list")
-    text = (HERE / name.partition("-")[0] / f"{name}.yaml").read_text(encoding="utf-8")
-    return parse(text, f"{name}.yaml")
 
 
 def parse(text: str, source: str) -> Workflow:
@@ -183,6 +159,7 @@ class _Reader:
                 raise self.refuse(f"a workflow needs '{needed}'", 1)
         starts = self.pairs(keys["starts"], "starts")
         commands = self.pairs(keys["commands"], "commands") if "commands" in keys else {}
+        entries = self.pairs(keys["entries"], "entries") if "entries" in keys else {}
         defaults = self.pairs(keys["defaults"], "defaults") if "defaults" in keys else {}
         name = self.word(keys["name"], "name")
         if not NAME.fullmatch(name):
@@ -193,6 +170,7 @@ class _Reader:
             of=self.word(keys["of"], "of") if "of" in keys else "",
             starts={mode: self.word(node, "a start") for mode, (node, _) in starts.items()},
             commands={name: self.words(node, "a command's phases") for name, (node, _) in commands.items()},
+            entries={name: self.word(node, "an entry") for name, (node, _) in entries.items()},
             defaults={word: self.edge(node, "defaults") for word, (node, _) in defaults.items()},
             steps={
                 name: self.step(name, node, line) for name, (node, line) in self.pairs(keys["steps"], "steps").items()

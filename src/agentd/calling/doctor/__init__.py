@@ -3,7 +3,6 @@
 Programs are started in a scratch folder and with a time limit; the project is only read.
 """
 
-import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,18 +10,7 @@ from pathlib import Path
 from agentd.calling.doctor import agents, calls, machine, roles
 from agentd.calling.doctor.found import Found as Found
 from agentd.errors import BadConfig
-from agentd.runs.config import read_config
-from agentd.runs.project import Project, open_project
-from agentd.state import layout
-
-
-def open_anyway() -> tuple[Project, BadConfig | None]:
-    """The project around the working folder; if its configuration cannot be read, with the defaults, and the reason."""
-    try:
-        return open_project(), None
-    except BadConfig as error:
-        defaults = read_config(Path(os.devnull), env={})
-        return Project(layout.find_root(Path.cwd()), defaults), error
+from agentd.runs.project import Project
 
 
 def examine(project: Project, unread: BadConfig | None = None, live: bool = False) -> Iterator[Found]:

@@ -26,7 +26,7 @@ def look(project: Project, scratch: Path) -> Iterator[Found]:
 
 
 def _server(project: Project, folder: Path) -> Found:
-    tools, why = trial.ask_server(folder, patience(project, PATIENCE))
+    tools, why = trial.ask_server(project, folder, patience(project, PATIENCE))
     lacking = [name for name in trial.TOOLS if name not in tools]
     if lacking:
         why = redact(why, secret_values(os.environ)) or f"it does not list {', '.join(lacking)}"

@@ -21,10 +21,8 @@ from agentd.model.models import AgentModel
 from agentd.model.run import Intent
 from agentd.redaction import secret_values
 from agentd.runs.project import Project
-from agentd.state.codecs import CODECS
 from agentd.state.store import Store, new_state
 from agentd.usage.prices import price
-from agentd.workflows.load import read_built_in
 
 RUN, CALL, STEP = "doctor", "doctor-1.1", "doctor"
 TOOLS = ("list_specs", "read_file", "validate_change")
@@ -57,9 +55,9 @@ class Tried:
     cost: float | None
 
 
-def ask_server(folder: Path, timeout: float) -> tuple[list[str], str]:
+def ask_server(project: Project, folder: Path, timeout: float) -> tuple[list[str], str]:
     """The tools that agentd's server lists for a call, or why it lists none."""
-    run = _make_run(folder)
+    run = _make_run(project, folder)
     words = (sys.executable, "-P", "-c", ASK, *jobs.server(run, CALL))
     done = process.run(words, cwd=folder, timeout=timeout)
     if done.ended == "exit" and done.code == 0 and done.output:
@@ -70,7 +68,7 @@ def ask_server(folder: Path, timeout: float) -> tuple[list[str], str]:
 
 def call(project: Project, player: Player, folder: Path) -> Tried:
     """Call an agent with a prompt of six words, as a step without edits would, and read what it says."""
-    run = _make_run(folder)
+    run = _make_run(project, folder)
     with suppress(NotFound):  # no agent needs git to answer
         begin_repository(folder, "An empty project")
     model = project.config.model_for(player.agent, "medium")
@@ -122,13 +120,14 @@ def _make_job(project: Project, player: Player, model: AgentModel | None, folder
     )
 
 
-def _make_run(folder: Path) -> Path:
-    """A change with a call under way, for the server to serve."""
-    run = folder / "agentd" / "changes" / RUN
+def _make_run(project: Project, folder: Path) -> Path:
+    """A run with a call under way, for the server to serve."""
+    layout = project.layouts[0]
+    run = folder / layout.homes[0] / RUN
     run.mkdir(parents=True)
     at = "2000-01-01T00:00:00.000000Z"
-    state = replace(start(read_built_in("change"), RUN), intent=Intent(CALL, at, TOOLS))
-    Store(run, CODECS["change"]).save(new_state(state, description=PROMPT), at, "begin")
+    state = replace(start(project.workflow(layout.name), RUN), intent=Intent(CALL, at, TOOLS))
+    Store(run, layout.codec).save(new_state(state, description=PROMPT), at, "begin")
     return run
 
 

@@ -1,1 +1,140 @@
-"""The change family: plan, impl and archive of one change."""
+"""The change family: plan, impl and archive of one change. This is what is known of it without its code."""
+
+import re
+from pathlib import Path
+
+from agentd.errors import ChangeNotFound
+from agentd.model.job import POWERS, TOOLS
+from agentd.runs.layout import Layout
+from agentd.state.codecs import Codec
+
+NAME = "change"
+ACTIVE, ARCHIVE = "agentd/changes", "agentd/archive"
+# What an approval of a plan is bound to.
+PLAN = ("proposal.md", "specs/", "tasks.md")
+
+LAYOUT = Layout(
+    name=NAME,
+    module=__name__,
+    folder=Path(__file__).parent,
+    homes=(ACTIVE, ARCHIVE),
+    over=ARCHIVE,
+    codec=Codec("STATE.yaml", "change_id", "phase", "schema_version", "2.0", "created_at", "updated_at"),
+    workflows=(NAME, "change-question", "change-spec", "change-part", "change-review"),
+    proved=True,
+    names=re.compile(r"[a-z0-9][a-z0-9-]*"),
+    allowed="small letters, digits and dashes",
+    bare=True,
+    missing=ChangeNotFound,
+    children_share=True,
+    at_once=1,  # a person answers one question at a time, and each spec builds on the ones before it
+    guarded_keys=("challenged", "approval", "verdict", "generation"),
+    unfinished="agentd/.archiving.json",
+    next={"rejected": "agentd challenge {name}   # once the proposal is changed"},
+    call_names={
+        "draft_questions": "clarification",
+        "generate": "proposal-gen",
+        "propose": "proposal-gen",
+        "review_proposal": "proposal-review",
+        "write_spec": "spec-gen",
+        "review_spec": "spec-review",
+        "break_down": "tasks-gen",
+        "review_tasks": "tasks-review",
+        "fix_format": "format-fix",
+        "revise": "reproposal",
+        "implement": "implement_spec",
+    },
+    kinds=(
+        "clarification",
+        "proposal-gen",
+        "proposal-review",
+        "spec-gen",
+        "spec-review",
+        "tasks-gen",
+        "tasks-review",
+        "challenge",
+        "reproposal",
+    ),
+    checks={
+        "baseline_is_open": "baseline.is_open",
+        "clarification_is_wanted": "clarification.is_wanted",
+        "every_affected_spec_is_there": "specs.are_there",
+        "every_requirement_has_a_task": "gates.every_requirement_has_a_task",
+        "every_task_is_done": "tasks.every_task_is_done",
+        "generation_is_one_shot": "gates.generation_is_one_shot",
+        "more_parts_follow": "tasks.more_parts_follow",
+        "proposal_is_missing": "gates.proposal_is_missing",
+        "proposal_is_unreviewed": "gates.proposal_is_unreviewed",
+        "spec_is_missing": "specs.is_missing",
+        "spec_is_unreviewed": "gates.spec_is_unreviewed",
+        "specs_are_missing": "specs.are_missing",
+        "tasks_are_missing": "gates.tasks_are_missing",
+        "tasks_are_open": "tasks.tasks_are_open",
+        "tasks_are_unreviewed": "gates.tasks_are_unreviewed",
+        "tasks_of_part_are_open": "tasks.tasks_of_part_are_open",
+        "the_documents_are_valid": "gates.the_documents_are_valid",
+        "the_plan_is_as_approved": "approval.plan_is_as_approved",
+    },
+    documents={"every_affected_spec_is_there": "specs/"},
+    actions={
+        "accept_anyway": ("code_verdict.accept_anyway", ("done",)),
+        "approve": ("approval.approve", ("done", "ask", "changed")),
+        "approve_anyway": ("approval.approve_anyway", ("done",)),
+        "baseline": ("baseline.baseline", ("done", "ask")),
+        "check_tasks": ("tasks.check_tasks", ("done", "open")),
+        "choose_git": ("git_setup.choose_git", ("done", "ask")),
+        "judge": (
+            "code_verdict.judge",
+            ("approved", "needs_changes", "stop", "waive", "stale", "ungrounded"),
+        ),
+        "judge_again": ("code_verdict.judge_again", ("approved", "refused")),
+        "merge": ("archive.prepare.merge", ("done",)),
+        "nothing": ("gates.nothing", ("done",)),
+        "rest": ("gates.rest", ("done",)),
+        "set_out": ("baseline.set_out", ("done",)),
+        "set_up_git": ("git_setup.set_up_git", ("done", "refused")),
+        "show_documents": ("challenge.show_documents", ("done",)),
+        "show_issues": ("challenge.show_issues", ("done",)),
+        "take_stock": ("code_verdict.take_stock", ("review", "resolve", "weigh", "open")),
+        "test": ("evidence.test", ("done", "unknown")),
+        "try_out": ("evidence.try_out", ("green", "red")),
+        "validate": ("format_check.validate", ("valid", "invalid")),
+        "waive_tasks": ("tasks.waive_tasks", ("done",)),
+        "waive_what_was_shown": ("evidence.waive_what_was_shown", ("done",)),
+        "weigh": ("challenge.weigh", ("ask", "stuck", "revise")),
+        "write_answers": ("clarification.write_answers", ("done",)),
+    },
+    items={
+        "parts": "tasks.items",
+        "questions": "clarification.items",
+        "reviews": "code_verdict.items",
+        "specs": "specs.items",
+    },
+    questions={
+        name: f"questions.{name}"
+        for name in (
+            "clarification",
+            "git_setup",
+            "proposal_needs_revision",
+            "fix_manually_or_help",
+            "planning_is_exhausted",
+            "planning_is_approved",
+            "format_is_invalid",
+            "baseline_is_wanting",
+            "evidence_is_missing",
+            "tests_were_harmed",
+            "tasks_are_unfinished",
+            "implementation_is_stuck",
+        )
+    },
+    artifacts={
+        "CHALLENGE.md": "challenge.problem_with",
+        "questions.yaml": "clarification.problem_with",
+        "proposal.md": "gates.is_of_this_change",
+        "tasks.md": "gates.is_of_this_change",
+        "specs/*.md": "gates.is_of_this_change",
+    },
+    bound={"proposal.md": "documents.proposal.body", "tasks.md": "documents.tasks.without_status"},
+    tools=(*TOOLS, *POWERS),
+    shared={"write_knowledge": ("agentd/knowledge",), "write_main_spec": ("agentd/specs", "agentd/.lock")},
+)

@@ -1,23 +1,79 @@
-"""Whether the specs and files of a change are still those that were approved. It only looks."""
+"""The approval of a plan: what it is bound to, and whether the documents and files are still those that were approved."""
 
 from collections.abc import Mapping
 from contextlib import suppress
+from typing import Any
 
 from agentd.errors import AgentdError
+from agentd.families.change import PLAN
+from agentd.families.change.archive import merge
+from agentd.families.change.reviews import reviews
 from agentd.git import trees
+from agentd.model.run import Outcome
 from agentd.proof import record
-from agentd.runs import checksums
+from agentd.runs import checksums, decisions
 from agentd.runs.project import Project
-from agentd.runs.work import Work
+from agentd.runs.work import Work, work_on
 from agentd.state.layout import Place
 
 SPECS = "specs/"
 
 
+def approve(work: Work) -> Outcome:
+    """Bind the approval to what the challenger saw; what changed meanwhile is challenged again."""
+    seen = work.state.fields.get("challenged")
+    seen = dict(seen) if isinstance(seen, Mapping) else {}
+    changed = checksums.differences(seen, checksums.checksums(work, PLAN))
+    if changed:
+        why = f"{', '.join(changed)} changed while it was challenged"
+        work.say(f"⚠ {why}: the approval does not count")
+        return Outcome("changed", why)
+    last = reviews(work)[-1] if reviews(work) else None
+    if last is None or last.status != "approved" or not seen:
+        return Outcome("changed", "the last review does not approve what is there")
+    _tell_losses(work)
+    _bind(work, seen, by=last.reviewer, review=last.iteration)
+    alone = work.project.config.human_in_loop or not work.project.attended
+    return Outcome("done" if alone else "ask", f"bound to {len(seen)} documents")
+
+
+def approve_anyway(work: Work) -> Outcome:
+    """A person goes on without the challenger's approval: recorded with who and why."""
+    decision = decisions.answered(work, "exhausted")
+    if decision is None or decision.answer != "implement":
+        raise work.store.corrupt("nobody has decided to go on without an approval", "run", "step")
+    seen = checksums.checksums(work, PLAN)
+    _tell_losses(work)
+    _bind(work, seen, by=decision.by, why=decision.note, override=decision.id)
+    work.say(f"⚠ {decision.by} goes on without an approval: {decision.note}")
+    return Outcome("done", f"{decision.by}: {decision.note}")
+
+
+def _tell_losses(work: Work) -> None:
+    gone = ", ".join(merge.losses(work))
+    if gone:
+        work.say(f"⚠ once archived, this plan takes requirements out of the library: {gone}")
+
+
+def plan_is_as_approved(work: Work) -> str:
+    """What changed since the approval, or nothing. A phase that a person set by hand is an approval without documents."""
+    approval = work.state.fields.get("approval")
+    if not isinstance(approval, Mapping) or not isinstance(approval.get("documents"), Mapping):
+        return ""
+    changed = checksums.differences(approval["documents"], checksums.checksums(work, PLAN))
+    if not changed:
+        return ""
+    again = f"agentd challenge {work.state.run.name}"
+    return f"{', '.join(changed)} changed after it was approved; have it reviewed again: {again}"
+
+
+def _bind(work: Work, documents: Mapping[str, str], **details: Any) -> None:
+    work.note("approval", {"at": work.project.now(), **details, "documents": dict(documents)})
+
+
 def warn(project: Project, place: Place) -> None:
     """Say which files are not those that were approved."""
-    store = project.store(place)
-    work = Work(project, project.workflow("change"), store, store.load())
+    work = work_on(project, place)
     with suppress(AgentdError):
         names = [*specs_changed(work), *changed_since(work)]
         if names:
@@ -37,6 +93,7 @@ def specs_changed(work: Work) -> list[str]:
 
 def changed_since(work: Work) -> list[str]:
     """The files that are not what was approved."""
-    tree = str(record.part(work, "approved").get("tree") or "")
+    approved = record.record(work).approved
+    tree = approved.tree if approved else ""
     now = record.tree(work) if tree else ""
     return [one.path for one in trees.changes(work.cwd, tree, now)] if tree != now else []

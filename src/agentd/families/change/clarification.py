@@ -3,19 +3,14 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentd.engine.waves import Item
 from agentd.errors import AgentdError, ClarificationNeeded, UsageError
 from agentd.families.change.documents import clarifications, questions
 from agentd.model.change import Clarifications, Draft, Question
 from agentd.model.run import Outcome
-from agentd.state import layout
-from agentd.state.codecs import OWN
-from agentd.state.store import Store
-
-if TYPE_CHECKING:
-    from agentd.runs.work import Work
+from agentd.runs.ports import child_store
+from agentd.runs.work import Work
 
 ENOUGH_WORDS = 40
 ENOUGH_POINTS = 3
@@ -64,7 +59,7 @@ def refuse_unclarified(change: str) -> None:
     )
 
 
-def is_wanted(work: "Work") -> str:
+def is_wanted(work: Work) -> str:
     """Why nothing has to be clarified, or nothing."""
     if not work.artifact("clarifications.md"):
         return "clarifications.md is there"
@@ -73,21 +68,21 @@ def is_wanted(work: "Work") -> str:
     return str(work.state.fields.get("clarification") or "")
 
 
-def items(work: "Work") -> Sequence[Item]:
+def items(work: Work) -> Sequence[Item]:
     """The questions of questions.yaml, to be put one after the other."""
     return [Item(f"Q{number}") for number, _ in enumerate(_drafts(work), 1)]
 
 
-def draft(work: "Work") -> Draft:
+def draft(work: Work) -> Draft:
     """The question that a child run puts."""
     return _drafts(work)[int(work.item.removeprefix("Q")) - 1]
 
 
-def write_clarifications(work: "Work") -> Outcome:
+def write_answers(work: Work) -> Outcome:
     """The questions with their answers as clarifications.md."""
     asked = []
     for number, one in enumerate(_drafts(work), 1):
-        store = Store(layout.child_folder(work.store.folder, "clarify", f"Q{number}"), OWN)
+        store = child_store(work, "clarify", f"Q{number}")
         decision = next((each for each in store.load().decisions if each.status == "answered"), None)
         if decision is None:
             raise store.corrupt("the answer is not there any more", "user_decisions")
@@ -101,7 +96,7 @@ def write_clarifications(work: "Work") -> Outcome:
     return Outcome("done", f"{len(asked)} answers")
 
 
-def problem_with(_: "Work", path: Path) -> str:
+def problem_with(_: Work, path: Path) -> str:
     """Why a file of questions does not count, or nothing."""
     try:
         found, problem = questions.read(path.read_text(encoding="utf-8"))
@@ -112,7 +107,7 @@ def problem_with(_: "Work", path: Path) -> str:
     return problem
 
 
-def _drafts(work: "Work") -> tuple[Draft, ...]:
+def _drafts(work: Work) -> tuple[Draft, ...]:
     path = work.home / FILE
     problem = problem_with(work, path)
     if problem:

@@ -6,12 +6,12 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+from agentd.families.change import ARCHIVE
 from agentd.library import coverage, references, snapshot
 from agentd.library.shelf import Shelf
 from agentd.model.change import Proposal, Spec, Tasks
 from agentd.model.finding import Finding
 from agentd.model.rules import Rules
-from agentd.state import layout
 from agentd.state.reading import Page
 
 
@@ -72,7 +72,7 @@ def removals(known: Mapping[str, Any], pages: Iterable[Page]) -> dict[str, int]:
 
 def _in_library(home: str, name: str, shelf: Shelf) -> bool:
     """Whether there is a spec to remove, or was until the change in this folder was archived."""
-    return home.startswith(layout.ARCHIVE) or os.path.lexists(f"{shelf.root}/{snapshot.LIBRARY}/{name}.md")
+    return home.startswith(ARCHIVE) or os.path.lexists(f"{shelf.root}/{snapshot.LIBRARY}/{name}.md")
 
 
 def disagreement(known: Mapping[str, Any], pages: list[Page], rules: Rules) -> Iterator[Finding]:

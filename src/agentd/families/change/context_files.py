@@ -4,14 +4,13 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from agentd.families.change import context_text
+from agentd.families.change import ACTIVE, context_text
 from agentd.families.change.documents.proposal.page import take_apart
 from agentd.library import snapshot
 from agentd.model.rules import Rules
 from agentd.review import challenge_page
 from agentd.runs.project import Project
 from agentd.state import durable, reading
-from agentd.state.layout import HOMES
 from agentd.state.reading import Page, printable
 from agentd.text.outline import outline, split_lines
 
@@ -21,7 +20,6 @@ ROLES = {
 }
 PROJECT_FILES = ("agentd/project.md", "project.md")
 SECTIONS = ("Overview", "Architecture", "Key Patterns")
-CHANGES = HOMES["change"][0]
 MOST_LINES = 200
 DEPTH = 2
 MADE = frozenset(
@@ -95,7 +93,7 @@ def _without_reviews(text: str) -> str:
 
 def _tree(root: Path, cwd: Path) -> str:
     """Names of folders and files: of the top, of the source, of the specs and of the changes."""
-    homes = [(cwd, ".", 1), (cwd, "src", DEPTH), (root, snapshot.LIBRARY, DEPTH), (root, CHANGES, DEPTH)]
+    homes = [(cwd, ".", 1), (cwd, "src", DEPTH), (root, snapshot.LIBRARY, DEPTH), (root, ACTIVE, DEPTH)]
     parts = [
         [f"{name}/", *_names(home / name, depth, "  ")]
         for home, name, depth in homes

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from agentd.errors import Corrupt
-from agentd.families.change import consistency
+from agentd.families.change import LAYOUT, consistency
 from agentd.families.change.documents import clarifications, proposal, tasks
 from agentd.library import claims, references, snapshot, spec
 from agentd.library.claims import Claim
@@ -19,14 +19,14 @@ from agentd.model.change import Proposal
 from agentd.model.finding import Finding
 from agentd.model.rules import Rules
 from agentd.state import reading
-from agentd.state.codecs import Malformed, State, codec, decode
+from agentd.state.codecs import Malformed, State, decode
 from agentd.state.reading import Page
 from agentd.state.store import Store
 from agentd.text import lossless_yaml
 from agentd.text.links import links
 
 DOCUMENTS = ("clarifications.md", "proposal.md", "tasks.md", "CHALLENGE.md", "REVIEW.md")
-STATE = codec("change")
+STATE = LAYOUT.codec
 NOTES = ("IMPLEMENTATION.md", "VERIFICATION.md")
 UNTRACKED = ("clarifications.md", "REVIEW.md")
 PLANNED = ("challenged", "implementing", "complete", "archived")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from agentd.families.change.examination import DOCUMENTS, document
 from agentd.library import snapshot, spec
-from agentd.library.pending import holding
+from agentd.library.exclusive import holding
 from agentd.model.rules import Rules
 from agentd.state import durable, lock, reading
 

@@ -2,25 +2,21 @@
 
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
-from agentd.families.change import advice
+from agentd.families.change import PLAN, advice
 from agentd.families.change.documents import clarifications, proposal, tasks
 from agentd.families.change.examination import examine_change
 from agentd.library import spec
 from agentd.library.shelf import Shelf
 from agentd.model.finding import SEVERITIES, Finding
 from agentd.model.run import Outcome
-from agentd.runs import checksums
-
-if TYPE_CHECKING:
-    from agentd.runs.work import Work
+from agentd.runs.work import Work
 
 LISTED = 20
 REVIEWS = ("/CHALLENGE.md", "/REVIEW.md")
 
 
-def findings(work: "Work") -> tuple[Finding, ...]:
+def findings(work: Work) -> tuple[Finding, ...]:
     """Everything that is wrong with the plan; what reviewers wrote is judged where it is read."""
     project = work.project
     home = project.relative(work.home)
@@ -28,17 +24,17 @@ def findings(work: "Work") -> tuple[Finding, ...]:
     return tuple(each for each in found if not each.file.endswith(REVIEWS))
 
 
-def serious(work: "Work") -> list[Finding]:
+def serious(work: Work) -> list[Finding]:
     """What keeps the documents from being valid."""
     return [found for found in findings(work) if found.severity == "High"]
 
 
-def lines(work: "Work") -> list[str]:
+def lines(work: Work) -> list[str]:
     """The same in words, a line each."""
     return [f"- {found.file}:{found.line}: {found.message}. {found.fix}".rstrip() for found in serious(work)]
 
 
-def validate_documents(work: "Work") -> Outcome:
+def validate(work: Work) -> Outcome:
     """Put right what is a matter of form alone, then check; what is left is a person's, or the planner's when alone."""
     fixed = _tidy(work)
     if fixed:
@@ -58,7 +54,7 @@ def validate_documents(work: "Work") -> Outcome:
     return Outcome("failed" if work.project.config.human_in_loop else "invalid", note)
 
 
-def _record(work: "Work", found: Sequence[Finding]) -> None:
+def _record(work: Work, found: Sequence[Finding]) -> None:
     """Keep what was checked, by which rules and with which result; later edits show against these checksums."""
     now, rules = work.project.now(), work.project.config.rules()
     texts = [f"{each.file}:{each.line}: {each.message}" for each in found if each.severity == "High"]
@@ -77,14 +73,14 @@ def _record(work: "Work", found: Sequence[Finding]) -> None:
     known = work.state.fields.get("validations")
     work.note("validations", [*(known if isinstance(known, list) else []), entry][-LISTED:])
     sums = {}
-    for name in checksums.PLAN:
+    for name in PLAN:
         for path in work.files(name):
             digest = "sha256:" + sha256(path.read_bytes()).hexdigest()
             sums[path.relative_to(work.home).as_posix()] = {"hash": digest, "validated_at": now}
     work.note("checksums", sums)
 
 
-def _tidy(work: "Work") -> list[str]:
+def _tidy(work: Work) -> list[str]:
     """White space, order and counts put right; what the documents say stays as it is."""
     modules = {"clarifications.md": clarifications, "proposal.md": proposal, "tasks.md": tasks}
     pages = [(path, spec) for path in work.files("specs/") if path.suffix == ".md"]

@@ -1,55 +1,72 @@
-"""Checks of documents and of what an `each` works through that belong to no other noun."""
+"""The small checks and actions of the change tables, which belong to no other noun."""
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from agentd.engine.waves import Item
-from agentd.errors import Corrupt
 from agentd.families.change import format_check
 from agentd.families.change.documents import proposal
 from agentd.families.change.documents import tasks as tasks_document
 from agentd.library import spec
 from agentd.model.finding import Finding
-from agentd.text import lossless_yaml
-
-if TYPE_CHECKING:
-    from agentd.runs.work import Work
-
-
-def tasks(work: "Work") -> Sequence[Item]:
-    """The tasks of tasks.yaml, with what each depends on."""
-    path = work.store.folder / "tasks.yaml"
-    fix = f"edit {path}: tasks: [{{id: T-001, depends_on: []}}]"
-    try:
-        data = lossless_yaml.parse_bytes(path.read_bytes(), str(path)).data
-    except OSError as error:
-        raise Corrupt(f"{path}: {error.strerror}.", fix) from None
-    entries = data.get("tasks")
-    if not isinstance(entries, list) or not all(isinstance(entry, Mapping) and entry.get("id") for entry in entries):
-        raise Corrupt(f"{path}: 'tasks' must be a list of tasks, each with an id.", fix)
-    for entry in entries:
-        if not isinstance(entry.get("depends_on") or [], list):
-            raise Corrupt(f"{path}: depends_on of {entry['id']} must be a list.", fix)
-    return [Item(str(entry["id"]), tuple(map(str, entry.get("depends_on") or ()))) for entry in entries]
+from agentd.model.run import Outcome
+from agentd.runs.work import Work
+from agentd.state import journal
 
 
-def evidence_is_green(work: "Work", path: Path) -> str:
-    """Why evidence.json does not count, or nothing. That of a change is weighed with the review."""
-    if work.is_change:
-        return ""
-    try:
-        status = json.loads(path.read_bytes()).get("status")
-    except (OSError, ValueError, AttributeError):
-        return "it cannot be read"
-    return "" if status == "green" else f"the tests are {status}"
+def nothing(_: Work) -> Outcome:
+    """Goes on."""
+    return Outcome("done")
 
 
-def is_of_this_change(work: "Work", path: Path) -> str:
+def rest(work: Work) -> Outcome:
+    """Leaves the run where it is: the next command goes on with whatever a person made of it."""
+    name = work.state.run.name
+    again = f"agentd reproposal {name}" if work.state.run.phase == "proposed" else f"agentd impl {name}"
+    work.say(f"You can continue manually later with: {again}")
+    work.resting = True
+    return Outcome("done")
+
+
+def generation_is_one_shot(work: Work) -> str:
+    return "" if work.state.fields.get("generation") == "one-shot" else "generation is sequential"
+
+
+def proposal_is_missing(work: Work) -> str:
+    return "proposal.md is there" if not work.artifact("proposal.md") else ""
+
+
+def tasks_are_missing(work: Work) -> str:
+    return "tasks.md is there" if not work.artifact("tasks.md") else ""
+
+
+def _unreviewed(writers: Sequence[str], review: str) -> Callable[[Work], str]:
+    """The check that holds when an agent wrote a document and its author has not looked at it since."""
+
+    def check(work: Work) -> str:
+        if not int(work.project.config.get("workflow", "self_review_iterations")):
+            return "self_review_iterations is 0"
+        begun = {
+            str(one.get("step")): number for number, one in enumerate(journal.read(work.store.folder), 1) if _calls(one)
+        }
+        written = max(begun.get(step, 0) for step in writers)
+        if not written:
+            return "no agent wrote it"
+        return "" if written > begun.get(review, 0) else "its author reviewed it"
+
+    return check
+
+
+def _calls(event: dict[str, object]) -> bool:
+    return event.get("event") in ("begin", "retry")
+
+
+proposal_is_unreviewed = _unreviewed(("propose", "generate"), "review_proposal")
+spec_is_unreviewed = _unreviewed(("write_spec",), "review_spec")
+tasks_are_unreviewed = _unreviewed(("break_down",), "review_tasks")
+
+
+def is_of_this_change(work: Work, path: Path) -> str:
     """Why a document is not one of this change, or nothing. What cannot be read at all is for validation to tell."""
-    if not work.is_change:
-        return ""
     text = path.read_bytes().decode(errors="replace")
     change = work.top.state.run.name
     if path.name == "proposal.md":
@@ -62,17 +79,17 @@ def is_of_this_change(work: "Work", path: Path) -> str:
     return "" if named is None or named.id in ("", path.stem) else f"it is the spec '{named.id}'"
 
 
-def every_requirement_has_a_task(work: "Work") -> str:
+def every_requirement_has_a_task(work: Work) -> str:
     """Why the tasks do not cover the specs, or nothing."""
     return _first(work, lambda finding: finding.rule == "uncovered_requirement")
 
 
-def the_documents_are_valid(work: "Work") -> str:
+def the_documents_are_valid(work: Work) -> str:
     """The first thing that is wrong with the documents, or nothing."""
     return _first(work, lambda finding: finding.severity == "High")
 
 
-def _first(work: "Work", counts: Callable[[Finding], bool]) -> str:
+def _first(work: Work, counts: Callable[[Finding], bool]) -> str:
     found = [finding for finding in format_check.findings(work) if counts(finding)]
     more = f" (and {len(found) - 1} more: agentd validate {work.state.run.name})" if len(found) > 1 else ""
     return f"{found[0].file}:{found[0].line}: {found[0].message}{more}" if found else ""

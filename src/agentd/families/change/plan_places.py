@@ -11,13 +11,13 @@ from functools import cached_property
 from pathlib import Path
 
 from agentd.errors import Corrupt
+from agentd.families.change import LAYOUT
 from agentd.families.change.consistency import Anything
 from agentd.families.change.documents import proposal, tasks
 from agentd.library import snapshot, spec
 from agentd.model.verdict import Issue
-from agentd.runs import worktree
+from agentd.runs.work import worktree_of
 from agentd.state import reading
-from agentd.state.codecs import CODECS
 from agentd.state.store import Store
 
 ANY_LENGTH = sys.maxsize
@@ -59,10 +59,11 @@ class Grounds:
     def tops(self) -> tuple[str, ...]:
         """The root of the project, and the worktree of the change if it has one."""
         try:
-            fields = Store(Path(self.folder), CODECS["change"]).peek().fields
+            fields = Store(Path(self.folder), LAYOUT.codec).peek().fields
         except Corrupt:
             fields = {}
-        return tuple(dict.fromkeys((self.root, str(worktree.folder(Path(self.root), fields)))))
+        own = os.path.realpath(os.path.join(self.root, worktree_of(fields)))
+        return tuple(dict.fromkeys((self.root, own)))
 
     @cached_property
     def planned(self) -> frozenset[str]:

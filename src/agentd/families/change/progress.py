@@ -1,12 +1,11 @@
-"""What a person is told while a run goes on: one line or a few for each thing that happens. It changes nothing."""
+"""What a person is told while a change goes on, where that is more than the ordinary. It changes nothing."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-from agentd.runs import checksums
-
-if TYPE_CHECKING:
-    from agentd.runs.work import Work
+from agentd.calling.transcripts import visits
+from agentd.families.change import PLAN, advice, format_check, specs, tasks
+from agentd.families.change.challenge import issue_lines
+from agentd.runs.work import Work
 
 WRITERS = {"propose": "proposal.md", "break_down": "tasks.md"}
 # Steps that say what they have to say themselves, or have nothing to say.
@@ -34,51 +33,37 @@ QUIET = (
     "accept_harm",
     "accept_anyway",
     "judge",
+    "judge_again",
 )
 REVIEWS = ("review_proposal", "review_spec", "review_tasks")
 CODE = ("approved", "needs_changes", "major_issues")
 
 
-def lines(work: "Work", event: str, details: Mapping[str, str]) -> list[str]:
-    """The words for an event of a run."""
-    step, note, outcome = details.get("step", ""), details.get("note", ""), details.get("outcome", "")
-    if work.is_change and event in ("begin", "end", "skip"):
-        said = _planning(work, event, step, outcome, details)
-        if said or event == "skip" or step in QUIET:
-            return said
-    here = work.workflow.steps.get(step)
-    forward = here is not None and (here.kind == "ask" or outcome == here.forward)
-    words = {
-        "begin": f"▶ {step}",
-        "end": f"{'✓' if forward else '↻'} {step}: {outcome}" + (f" ({note})" if note else ""),
-        "skip": f"· {step} skipped ({note})",
-        "recover": f"✓ {step}: {outcome} (finished before the interruption)",
-        "fail": f"✗ {step}: {note}",
-        "pause": f"⏸ {step}: {note}",
-    }
-    return [words[event]] if event in words else []
+def lines(work: Work, event: str, details: Mapping[str, str]) -> list[str] | None:
+    """The words of a change for an event of its run; None where the ordinary ones will do."""
+    step, outcome = details.get("step", ""), details.get("outcome", "")
+    if event not in ("begin", "end", "skip"):
+        return None
+    said = _planning(work, event, step, outcome, details)
+    return said if said or event == "skip" or step in QUIET else None
 
 
-def _planning(work: "Work", event: str, step: str, outcome: str, details: Mapping[str, str]) -> list[str]:
+def _planning(work: Work, event: str, step: str, outcome: str, details: Mapping[str, str]) -> list[str]:
     """The words of planning a change; nothing where the ordinary ones will do."""
     if event == "begin":
         return _spec(work) if step == "write_spec" else _part(work) if step == "implement" and work.item else []
     if event == "skip":
-        from agentd.families.change import specs
-
         return [specs.NONE] if details.get("note") == specs.NONE else []
     if step in WRITERS:
         return [f"✅ {WRITERS[step]} generated"]
     if step == "write_spec":
         return [f"✅ {work.item}.md generated"]
     if step == "generate":
-        names = [path.name for name in checksums.PLAN for path in work.files(name)]
+        names = [path.name for name in PLAN for path in work.files(name)]
         return [f"✅ {name} generated" for name in names]
     if step in REVIEWS:
         return _review(work, step, outcome, details)
     if step == "validate" and details.get("to") == "mend":
-        from agentd.families.change import advice, format_check
-
         limit = work.project.config.get("workflow", "format_iterations")
         return advice.bad_format(work.state.run.name, format_check.serious(work), limit).lines()
     if step == "challenge":
@@ -88,26 +73,20 @@ def _planning(work: "Work", event: str, step: str, outcome: str, details: Mappin
     return []
 
 
-def _spec(work: "Work") -> list[str]:
-    from agentd.families.change import specs
-
+def _spec(work: Work) -> list[str]:
     names = specs.affected(work)
     number = names.index(work.item) + 1 if work.item in names else 0
     return [f"Spec {number}/{len(names)}: {work.item}"]
 
 
-def _part(work: "Work") -> list[str]:
-    from agentd.families.change import tasks
-
+def _part(work: Work) -> list[str]:
     names = [part.id for part in tasks.planned_parts(work)]
     number = names.index(work.item) + 1 if work.item in names else 0
     left = ", ".join(task.id for task in tasks.handed_out(work))
     return [f"Part {number}/{len(names)}: {work.item} ({left})"]
 
 
-def _review(work: "Work", step: str, outcome: str, details: Mapping[str, str]) -> list[str]:
-    from agentd.calling.transcripts import visits
-
+def _review(work: Work, step: str, outcome: str, details: Mapping[str, str]) -> list[str]:
     number = visits(work, step)
     if outcome == "pass":
         return [f"✓ Review {number}: PASS"]
@@ -119,9 +98,7 @@ def _review(work: "Work", step: str, outcome: str, details: Mapping[str, str]) -
     return said
 
 
-def _challenge(work: "Work", outcome: str, note: str) -> list[str]:
-    from agentd.families.change.challenge import issue_lines
-
+def _challenge(work: Work, outcome: str, note: str) -> list[str]:
     if outcome != "rejected":
         return [note]
     return [note, *issue_lines(work), f"Review it by hand: {work.project.relative(work.home)}/proposal.md"]

@@ -1,56 +1,34 @@
-"""The questions of the built-in workflows: their texts and answers by name. A name that is not here is itself the question."""
+"""The questions of the change tables, by the names the tables have for them."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from textwrap import shorten
-from typing import TYPE_CHECKING
 
-from agentd.model.decision import Option
-from agentd.model.workflow import Step
+from agentd.families.change import code_review, evidence
+from agentd.families.change.challenge import rounds
+from agentd.families.change.clarification import draft
+from agentd.families.change.tasks import handed_out
+from agentd.model.decision import RECOMMENDED, Option, Question
+from agentd.model.verdict import only_minor
+from agentd.runs.work import Work
 
-if TYPE_CHECKING:
-    from agentd.runs.work import Work
-
-RECOMMENDED = "(Recommended)"
 HEADER = 12  # letters that a question's header may have
 SHOWN = 5  # findings that a question names
 TOLD = 300  # letters of a reason in a question
 
 
-@dataclass(frozen=True)
-class Question:
-    """What a person is asked and what they may answer, the recommended answer first; `free`: any words will do."""
-
-    text: str
-    header: str
-    options: tuple[Option, ...]
-    free: bool = False
-
-
-def question(work: "Work", step: Step) -> Question:
-    """The question an `ask` step puts, with the answers that its table has a way on for."""
-    made = QUESTIONS.get(step.what)
-    if made is not None:
-        return made(work)
-    options = tuple(Option(word, word.replace("_", " ").capitalize()) for word in step.next)
-    return Question(step.what, "Decision", options)
-
-
-def _fixed(text: str, header: str, *options: Option) -> Callable[["Work"], Question]:
+def _fixed(text: str, header: str, *options: Option) -> Callable[[Work], Question]:
     return lambda work: Question(text, header, options)
 
 
-def clarification(work: "Work") -> Question:
+def clarification(work: Work) -> Question:
     """One of the planner's own questions; its options are suggestions."""
-    from agentd.families.change.clarification import draft
-
     asked = draft(work)
     labels = [f"{words} {RECOMMENDED}" if not at else words for at, words in enumerate(asked.options)]
     options = tuple(Option(words, label) for words, label in zip(asked.options, labels, strict=True))
     return Question(asked.question, shorten(asked.topic, HEADER, placeholder="…"), options, free=True)
 
 
-def git_setup(work: "Work") -> Question:
+def git_setup(work: Work) -> Question:
     """Where a new change is worked on; what git refused before is said first."""
     known = work.state.fields.get("git")
     refused = f"{known['refused']} " if isinstance(known, Mapping) and known.get("refused") else ""
@@ -65,10 +43,8 @@ def git_setup(work: "Work") -> Question:
     )
 
 
-def proposal_needs_revision(work: "Work") -> Question:
+def proposal_needs_revision(work: Work) -> Question:
     """After each challenge that asks for a revision; from the limit on the question is whether to go on at all."""
-    from agentd.families.change.challenge import rounds
-
     made = len(rounds(work))
     limit = int(work.project.config.get("workflow", "planning_iterations"))
     text = "Proposal needs revision. What to do?"
@@ -85,11 +61,8 @@ def proposal_needs_revision(work: "Work") -> Question:
     )
 
 
-def planning_is_exhausted(work: "Work") -> Question:
+def planning_is_exhausted(work: Work) -> Question:
     """After the automatic loop: what is recommended depends on how much is still wrong."""
-    from agentd.families.change.challenge import rounds
-    from agentd.model.verdict import only_minor
-
     made = rounds(work)
     view, fix = Option("view", "Open viewer"), Option("fix", "Continue fixing")
     proceed = Option("implement", "Proceed anyway", "the proposal was not approved; this is recorded", reason=True)
@@ -110,7 +83,7 @@ def _first(option: Option) -> Option:
     return Option(option.value, f"{option.label} {RECOMMENDED}", option.description, option.reason)
 
 
-def format_is_invalid(work: "Work") -> Question:
+def format_is_invalid(work: Work) -> Question:
     limit = work.project.config.get("workflow", "format_iterations")
     return Question(
         f"Format validation still failing after {limit} iterations. What to do?",
@@ -123,9 +96,7 @@ def format_is_invalid(work: "Work") -> Question:
     )
 
 
-def tasks_are_unfinished(work: "Work") -> Question:
-    from agentd.families.change.tasks import handed_out
-
+def tasks_are_unfinished(work: Work) -> Question:
     left = ", ".join(f"{task.id} ({task.path})" for task in handed_out(work))
     return Question(
         f"The agent says it is done, but these tasks left no trace in their files: {left}. What to do?",
@@ -138,14 +109,12 @@ def tasks_are_unfinished(work: "Work") -> Question:
     )
 
 
-def implementation_is_stuck(work: "Work") -> Question:
+def implementation_is_stuck(work: Work) -> Question:
     """When the loop has ended without an approval; what keeps it from one is said."""
-    from agentd.families.change import code_verdict
-
     limit = work.project.config.get("workflow", "implementation_iterations")
     verdict = str(work.top.state.fields.get("verdict") or "")
     why = "Major issues" if verdict == "MAJOR_ISSUES" else f"Not approved within {limit} rounds of fixes"
-    told = shorten(code_verdict.why(work).removeprefix("not approved: "), TOLD, placeholder="…")
+    told = shorten(code_review.why(work).removeprefix("not approved: "), TOLD, placeholder="…")
     return Question(
         f"{why}: manual intervention is needed{f' ({told})' if told else ''}. What to do?",
         "Next",
@@ -157,62 +126,47 @@ def implementation_is_stuck(work: "Work") -> Question:
     )
 
 
-def _about(asked: str, text: str, header: str, *options: Option) -> Callable[["Work"], Question]:
+def _about(asked: str, text: str, header: str, *options: Option) -> Callable[[Work], Question]:
     """A question about evidence, with what it is about in its words."""
 
-    def question(work: "Work") -> Question:
-        from agentd.proof.record import shown
-
-        what = "; ".join(shown(work, asked)[:SHOWN]).rstrip(".") or "the evidence is not complete"
+    def question(work: Work) -> Question:
+        what = "; ".join(evidence.shown(work, asked)[:SHOWN]).rstrip(".") or "the evidence is not complete"
         return Question(text.format(what=what), header, options)
 
     return question
 
 
-QUESTIONS: Mapping[str, Callable[["Work"], Question]] = {
-    "clarification": clarification,
-    "git_setup": git_setup,
-    "proposal_needs_revision": proposal_needs_revision,
-    "fix_manually_or_help": _fixed(
-        "Fix manually or let me help?",
-        "Next",
-        Option("help", f"Let me help: auto-fix and rechallenge {RECOMMENDED}"),
-        Option("manual", "Fix manually, then: agentd plan"),
-    ),
-    "planning_is_exhausted": planning_is_exhausted,
-    "planning_is_approved": _fixed(
-        "The plan is approved. What next?",
-        "Next",
-        Option("implement", f"Proceed to implementation {RECOMMENDED}"),
-        Option("view", "Open viewer"),
-    ),
-    "format_is_invalid": format_is_invalid,
-    "baseline_is_wanting": _about(
-        "begin_anyway",
-        "Before anything is changed: {what}. Begin all the same?",
-        "Baseline",
-        Option(
-            "again", f"Look again {RECOMMENDED}", "repaired, or a command set in agentd/config.toml below [evidence]"
-        ),
-        Option(
-            "proceed", "Begin all the same", "from then on no new failure is allowed; this is recorded", reason=True
-        ),
-    ),
-    "evidence_is_missing": _about(
-        "unproven",
-        "Not seen: {what}. Go on to the review without it?",
-        "Evidence",
-        Option("again", f"Run it again {RECOMMENDED}", "for good: set the command in agentd/config.toml, [] for none"),
-        Option("fix", "Have the agent repair it"),
-        Option("proceed", "Go on without it", "this is recorded", reason=True),
-    ),
-    "tests_were_harmed": _about(
-        "harmed",
-        "Only a person can accept this: {what}. What to do?",
-        "Tests",
-        Option("fix", f"Have it repaired {RECOMMENDED}"),
-        Option("waive", "Accept it", "this is recorded", reason=True),
-    ),
-    "tasks_are_unfinished": tasks_are_unfinished,
-    "implementation_is_stuck": implementation_is_stuck,
-}
+fix_manually_or_help = _fixed(
+    "Fix manually or let me help?",
+    "Next",
+    Option("help", f"Let me help: auto-fix and rechallenge {RECOMMENDED}"),
+    Option("manual", "Fix manually, then: agentd plan"),
+)
+planning_is_approved = _fixed(
+    "The plan is approved. What next?",
+    "Next",
+    Option("implement", f"Proceed to implementation {RECOMMENDED}"),
+    Option("view", "Open viewer"),
+)
+baseline_is_wanting = _about(
+    "begin_anyway",
+    "Before anything is changed: {what}. Begin all the same?",
+    "Baseline",
+    Option("again", f"Look again {RECOMMENDED}", "repaired, or a command set in agentd/config.toml below [evidence]"),
+    Option("proceed", "Begin all the same", "from then on no new failure is allowed; this is recorded", reason=True),
+)
+evidence_is_missing = _about(
+    "unproven",
+    "Not seen: {what}. Go on to the review without it?",
+    "Evidence",
+    Option("again", f"Run it again {RECOMMENDED}", "for good: set the command in agentd/config.toml, [] for none"),
+    Option("fix", "Have the agent repair it"),
+    Option("proceed", "Go on without it", "this is recorded", reason=True),
+)
+tests_were_harmed = _about(
+    "harmed",
+    "Only a person can accept this: {what}. What to do?",
+    "Tests",
+    Option("fix", f"Have it repaired {RECOMMENDED}"),
+    Option("waive", "Accept it", "this is recorded", reason=True),
+)

@@ -4,19 +4,18 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
+from agentd.calling.agent_call import AgentCall
 from agentd.calling.prompt import make_prompt
 from agentd.errors import NotFound, Refused
-from agentd.families.change import validation
+from agentd.families.change import NAME, validation
+from agentd.families.change.call import ChangeCall
 from agentd.families.change.documents import proposal, tasks
 from agentd.git.changes import ChangedFile, changed_files
 from agentd.library import spec
 from agentd.model.change import Spec
 from agentd.model.finding import Finding
-from agentd.model.workflow import RESERVED
-from agentd.runs.call_scope import Desk
-from agentd.runs.work import Work
-from agentd.state.codecs import CODECS
-from agentd.state.store import Store
+from agentd.runs.call_scope import Desk, work_of
+from agentd.runs.tool_result import Text
 
 # The step of the change workflow, or of its cycle for one spec, that does a kind of task.
 STEPS = {
@@ -34,14 +33,6 @@ STEPS = {
     "code_review": "review",
     "resolve": "resolve",
 }
-
-
-@dataclass(frozen=True)
-class Text:
-    """The text of a file or of a task."""
-
-    message: str
-    path: str = ""
 
 
 @dataclass(frozen=True)
@@ -200,24 +191,14 @@ def read_implementation_summary(desk: Desk, base: str) -> Summary:
 def get_task(desk: Desk, kind: str) -> Text:
     """The prompt of the step that does a kind of task; without such a step, that of the step under way."""
     work = work_of(desk)
-    names = ("change", "change-spec", "change-part") if work.is_change else ()
+    own = desk.layout.name == NAME
+    names = (NAME, "change-spec", "change-part") if own else ()
     tables = (work.workflow, *map(desk.project.workflow, names))
     known = (table.steps.get(name) for name in (STEPS[kind], work.state.run.step) for table in tables)
     step = next((found for found in known if found and found.kind == "agent"), None)
     if step is None:
         raise Refused(f"task_type: this workflow has no step for {kind}.", "read the files of the change instead")
-    words = tuple(word for word in step.next if word not in RESERVED)
-    return Text(make_prompt(work, step, words))
-
-
-def work_of(desk: Desk) -> Work:
-    """The run of a call, as a child of its change where it is one."""
-    project, state = desk.project, desk.store.peek()
-    above = None
-    if desk.home:
-        store = Store(desk.home, CODECS["change"])
-        above = Work(project, project.workflow("change"), store, store.peek())
-    return Work(project, project.workflow(state.run.workflow or "change"), desk.store, state, above)
+    return Text(make_prompt(ChangeCall(work, step) if own else AgentCall(work, step)))
 
 
 def _documents(desk: Desk) -> list[str]:

@@ -11,7 +11,6 @@ from pathlib import Path
 from agentd.errors import NotFound, Refused
 from agentd.families.change.documents import proposal
 from agentd.families.change.plan_places import Grounds
-from agentd.families.change.write_tools import Written, listed, rendering
 from agentd.model.change import Review, ReviewStatus
 from agentd.model.verdict import Challenge, CodeReview, Issue, PlanVerdict, contradictions, status_of
 from agentd.review import challenge_page, review_page
@@ -20,6 +19,7 @@ from agentd.review.plan_grounding import ungrounded
 from agentd.runs.call_scope import Desk
 from agentd.runs.project import Project
 from agentd.runs.safe_paths import read_text
+from agentd.runs.tool_result import Written, listed, rendering
 from agentd.state import durable
 
 _UNWRITABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")

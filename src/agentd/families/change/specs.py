@@ -1,43 +1,41 @@
 """The specs a change touches: which it writes, in which order, which are still missing, and which it removes."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from agentd.engine.waves import Item
 from agentd.families.change.documents import proposal
-
-if TYPE_CHECKING:
-    from agentd.runs.work import Work
+from agentd.runs.work import Work
+from agentd.state import reading
 
 NONE = "No specs required for this change"
 
 
-def affected(work: "Work") -> tuple[str, ...]:
+def affected(work: Work) -> tuple[str, ...]:
     """The specs the proposal names, in its order, each once; those that are removed have no page and are no part of it."""
-    text = _proposal(work)
+    text = work.read("proposal.md")
     gone = proposal.removed_specs(text)
     return tuple(name for name in dict.fromkeys(proposal.affected_specs(text)) if name not in gone) if text else ()
 
 
-def removed(work: "Work") -> tuple[str, ...]:
+def removed(work: Work) -> tuple[str, ...]:
     """The specs that the change takes out of the library."""
-    return proposal.removed_specs(_proposal(work))
+    return proposal.removed_specs(work.read("proposal.md"))
 
 
-def _proposal(work: "Work") -> str:
-    try:
-        return (work.home / "proposal.md").read_text(encoding="utf-8", errors="surrogateescape")
-    except FileNotFoundError:
-        return ""
+def removed_in(folder: Path) -> tuple[str, ...]:
+    """The specs that the change in this folder takes out of the library."""
+    page = reading.page(str(folder), "proposal.md")
+    return proposal.removed_specs(page.raw if page else "")
 
 
-def items(work: "Work") -> Sequence[Item]:
+def items(work: Work) -> Sequence[Item]:
     """One item a spec, each after the one before it, so that it is written with the earlier ones in view."""
     names = affected(work)
     return [Item(name, names[at - 1 : at] if at else ()) for at, name in enumerate(names)]
 
 
-def are_missing(work: "Work") -> str:
+def are_missing(work: Work) -> str:
     """Why no spec has to be written, or nothing."""
     names = affected(work)
     if not names:
@@ -45,29 +43,29 @@ def are_missing(work: "Work") -> str:
     return "" if _missing(work, names) else "every affected spec is there"
 
 
-def are_there(work: "Work") -> str:
+def are_there(work: Work) -> str:
     """Which affected specs are missing, or nothing."""
     missing = _missing(work, affected(work))
     return f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing" if missing else ""
 
 
-def is_missing(work: "Work") -> str:
+def is_missing(work: Work) -> str:
     """Why the spec of this item need not be written, or nothing."""
     name = f"specs/{work.item}.md"
     return "" if work.artifact(name) else f"{name} is there"
 
 
-def _missing(work: "Work", names: Sequence[str]) -> list[str]:
+def _missing(work: Work, names: Sequence[str]) -> list[str]:
     return [f"specs/{name}.md" for name in names if work.artifact(f"specs/{name}.md")]
 
 
-def gap(work: "Work") -> tuple[str, tuple[str, ...]]:
-    """The step that writes the first document that is not there, if any, and the child runs it has to begin anew."""
+def gap(work: Work) -> tuple[str, tuple[str, ...]]:
+    """The entry at which the first document that is not there is written, if any, and the child runs to begin anew."""
     if work.state.run.step == "clarify" and not any(work.files("questions.yaml")):
-        return "draft_questions", ("children/clarify/",)
+        return "questions", ("children/clarify/",)
     lost = [name for name in affected(work) if not any(work.files(f"specs/{name}.md"))]
     if not any(work.files("proposal.md")):
-        return "propose", ()
+        return "proposal", ()
     if lost:
-        return "specify", tuple(f"children/specify/{name}/" for name in lost)
-    return ("", ()) if any(work.files("tasks.md")) else ("break_down", ())
+        return "specs", tuple(f"children/specify/{name}/" for name in lost)
+    return ("", ()) if any(work.files("tasks.md")) else ("tasks", ())

@@ -4,19 +4,17 @@ from agentd.errors import AgentdError, NotFound, Refused
 from agentd.families.change import tasks
 from agentd.families.change.documents import tasks as document
 from agentd.families.change.documents.tasks.items import normal_id
-from agentd.families.change.read_tools import work_of
-from agentd.families.change.write_tools import Written
 from agentd.proof import record
-from agentd.proof.evidence import read_tasks
 from agentd.proof.task_done import undone
-from agentd.runs.call_scope import Desk
+from agentd.runs.call_scope import Desk, work_of
+from agentd.runs.tool_result import Written
 
 
 def finish_task(desk: Desk, task_id: str) -> Written:
     """Set the status of a task to completed if its file has changed."""
     work, path = work_of(desk), desk.path("tasks.md")
     wanted = normal_id(task_id)
-    found = read_tasks(work)
+    found = tasks.read_tasks(work)
     task = next((one for one in found if one.id == wanted), None)
     if task is None:
         raise NotFound(

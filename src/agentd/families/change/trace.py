@@ -1,13 +1,13 @@
 """What proves each requirement of a change, from its documents, its state and its files. Nothing here changes anything."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from agentd.errors import AgentdError, Corrupt
+from agentd.families.change import ARCHIVE, NAME, trace_rows
 from agentd.families.change import specs as specifying
-from agentd.families.change import trace_rows
 from agentd.families.change.documents import tasks
 from agentd.families.change.trace_rows import Known
 from agentd.families.change.trace_rows import Row as Row
@@ -25,8 +25,8 @@ from agentd.proof.integrity import is_test
 from agentd.proof.task_done import undone
 from agentd.runs.overview import Unreadable
 from agentd.runs.project import Project
-from agentd.runs.work import Work
-from agentd.state import layout, reading
+from agentd.runs.work import Work, work_on
+from agentd.state import reading
 from agentd.state.layout import Place
 
 NAMED = 3
@@ -86,21 +86,20 @@ def trace(project: Project, name: str = "") -> Traces:
     """What proves the requirements of one change, or of every change of the project, archived ones too."""
     now: Now = {}
     if name:
-        return Traces((_trace(project, project.find(name, only="change"), now),))
+        return Traces((_trace(project, project.find(name, only=NAME), now),))
     found, unreadable = [], []
     for place in project.places():
-        if place.family == "change":
+        if place.family == NAME:
             try:
                 found.append(_trace(project, place, now))
             except AgentdError as error:
-                unreadable.append(Unreadable(f"change/{place.name}", error))
+                unreadable.append(Unreadable(project.label(place), error))
     return Traces(tuple(found), tuple(unreadable))
 
 
 def _trace(project: Project, place: Place, now: Now) -> Trace:
-    store = project.store(place)
-    work = Work(project, project.workflow("change"), store, store.peek())
-    archived = project.relative(place.folder.parent) == layout.ARCHIVE
+    work = work_on(project, place, peek=True)
+    archived = project.relative(place.folder.parent) == ARCHIVE
     specs = _specs(work)
     known = _known(work, archived, specs, now)
     missing = tuple(one for one in specifying.affected(work) if one not in specs)
@@ -145,7 +144,7 @@ def _known(work: Work, archived: bool, specs: Mapping[str, Spec], now: Now) -> K
         problem=problem,
         stale=_stale(work, seen, tree),
         unreviewed=_unreviewed(work, tree),
-        waivers=dict(_waivers(work)),
+        waivers={one.id: one.by or "a person" for one in record.record(work).waivers},
     )
 
 
@@ -185,8 +184,8 @@ def _files(work: Work, listed: tuple[Task, ...], tree: str) -> tuple[dict[str, s
 
 def _approved(work: Work, listed: tuple[Task, ...]) -> tuple[dict[str, str], dict[str, str]]:
     """The same from the files that an approval names, for a change whose beginning is gone; the texts are those of today."""
-    files = record.part(work, "approved").get("files")
-    paths = [str(path) for path in files] if isinstance(files, Mapping) else []
+    approved = record.record(work).approved
+    paths = list(approved.files) if approved else []
     home = str(work.cwd if work.cwd.is_dir() else work.project.root)
     pages = ((path, reading.page(home, path)) for path in paths if is_test(path))
     texts = {path: page.text for path, page in pages if page is not None and not page.problem}
@@ -207,16 +206,10 @@ def _stale(work: Work, seen: Evidence | None, tree: str) -> str:
 
 def _unreviewed(work: Work, tree: str) -> str:
     """Why no approval covers the files, or nothing."""
-    approved, verdict = record.part(work, "approved"), record.part(work, "review").get("verdict")
-    if not approved:
+    kept = record.record(work)
+    if kept.approved is None:
+        verdict = kept.review.verdict if kept.review else ""
         return f"No review approved it: the last one says {verdict}." if verdict else "Nobody has reviewed it."
-    if approved.get("override"):
-        return f"{approved.get('by')} took it without an approval: {approved.get('why')}."
-    return "The approval is of other files than there are now." if tree and approved.get("tree") != tree else ""
-
-
-def _waivers(work: Work) -> Iterator[tuple[str, str]]:
-    listed = record.record(work).get("waivers")
-    for one in listed if isinstance(listed, list) else ():
-        if isinstance(one, Mapping):
-            yield str(one.get("id")), str(one.get("by") or "a person")
+    if kept.approved.override:
+        return f"{kept.approved.by} took it without an approval: {kept.approved.why}."
+    return "The approval is of other files than there are now." if tree and kept.approved.tree != tree else ""

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from agentd.errors import ChangeNotFound, Held
+from agentd.families.change import ACTIVE, LAYOUT
 from agentd.families.change.examination import Examined, claims_of, examine_change, examine_changes, examine_specs
 from agentd.families.change.fixes import fix_change, fix_library
 from agentd.families.change.sharing import share
@@ -17,9 +18,9 @@ from agentd.library.shelf import Shelf
 from agentd.model.finding import SEVERITIES, Finding
 from agentd.model.rules import Rules
 from agentd.runs.project import Project
-from agentd.state import layout, reading
+from agentd.state import reading
+from agentd.state.layout import NAME
 
-ACTIVE = layout.HOMES["change"][0]
 MANY = 200  # folders and specs from which on more processes are worth their start
 _AT_ONCE = 25
 Part = tuple[tuple[str, ...], tuple[tuple[str, str], ...]]  # folders of changes, specs of the library
@@ -111,8 +112,8 @@ def validate_all(project: Project, fix: bool = False, processes: int = 1) -> Val
 def find_change(project: Project, name: str) -> str:
     """The folder of a change from the root; a folder is a change if it holds a state or a document."""
     known = name.removeprefix("change/")
-    if layout.NAME.fullmatch(known):
-        for home in layout.HOMES["change"]:
+    if NAME.fullmatch(known):
+        for home in LAYOUT.homes:
             if _is_change(f"{project.root}/{home}/{known}"):
                 return f"{home}/{known}"
     raise ChangeNotFound(f"There is no change '{reading.printable(name)}' in {project.root}.", "agentd list")
@@ -126,7 +127,7 @@ def active_changes(root: str) -> Iterator[str]:
     except (FileNotFoundError, NotADirectoryError):
         return
     for name in names:
-        if layout.NAME.fullmatch(name) and _is_change(f"{root}/{ACTIVE}/{name}"):
+        if NAME.fullmatch(name) and _is_change(f"{root}/{ACTIVE}/{name}"):
             yield f"{ACTIVE}/{name}"
 
 

@@ -1,9 +1,7 @@
 """What an agent can write of its change. Each document is made whole by its serializer; what is wrong is never written."""
 
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -13,6 +11,7 @@ from agentd.library import snapshot, spec
 from agentd.model.change import Clarifications, Draft, Proposal, Question, Spec, Task, Tasks
 from agentd.model.finding import Finding
 from agentd.runs.call_scope import Desk
+from agentd.runs.tool_result import Written, listed, refuse_wrong, rendering
 from agentd.state import reading
 
 DOCUMENTS: dict[str, ModuleType] = {"clarifications.md": clarifications, "proposal.md": proposal, "tasks.md": tasks}
@@ -26,35 +25,6 @@ RENDERED = {
 }
 _BLOCK = re.compile(r"^<review\b.*?^</review>|^</?review\b", re.DOTALL | re.MULTILINE)
 RECORDS = ("calls", "answers", "children")
-
-
-@dataclass(frozen=True)
-class Written:
-    """A document that was written, and what is wrong with it as it is now."""
-
-    message: str
-    path: str
-    findings: tuple[Finding, ...] = ()
-
-
-def listed(message: str, path: str, findings: Iterable[Finding]) -> Written:
-    """The result of a write, its findings in words too."""
-    found = tuple(replace(finding, file=path) for finding in findings)
-    return Written("\n".join([message, *map(in_words, found)]), path, found)
-
-
-def in_words(finding: Finding) -> str:
-    fix = f" Fix: {finding.fix}" if finding.fix else ""
-    return f"- line {finding.line} ({finding.severity}, {finding.rule}): {finding.message}.{fix}"
-
-
-@contextmanager
-def rendering() -> Iterator[None]:
-    """What a serializer cannot put into words is for the agent to say in others."""
-    try:
-        yield
-    except ValueError as error:
-        raise Refused(f"Nothing was written: {str(error).rstrip('.')}.", "correct it and call again") from error
 
 
 def write_questions(desk: Desk, drafts: tuple[Draft, ...]) -> Written:
@@ -155,15 +125,6 @@ def _write(desk: Desk, name: str, text: str) -> Written:
     return listed(f"Wrote {shown}.", shown, findings)
 
 
-def refuse_wrong(name: str, findings: tuple[Finding, ...]) -> None:
-    """A whole new document is written only if nothing in it breaks a rule that counts."""
-    if any(finding.severity == "High" for finding in findings):
-        lines = "\n".join(in_words(finding) for finding in findings)
-        raise Refused(
-            f"{name} was not written, because of what would be wrong with it:\n{lines}", "correct it and call again"
-        )
-
-
 def _replaced(text: str, old: str, new: str, name: str) -> str:
     if "\r\n" in text:  # agents see and send plain line ends
         old, new = (part.replace("\r\n", "\n").replace("\n", "\r\n") for part in (old, new))
@@ -197,5 +158,5 @@ def _refuse_other_reviews(before: str, after: str) -> None:
 def _role(desk: Desk) -> str:
     """Who plays the step under way."""
     run = desk.store.peek().run
-    step = desk.project.workflow(run.workflow or "change").steps.get(run.step)
+    step = desk.project.workflow(run.workflow or desk.layout.name).steps.get(run.step)
     return step.what if step else ""

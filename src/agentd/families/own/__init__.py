@@ -1,1 +1,20 @@
-"""The workflows of a person's own."""
+"""The workflows of a person's own, in `agentd/workflows/`: what their tables may name."""
+
+from pathlib import Path
+
+from agentd.model.job import POWERS, TOOLS
+from agentd.runs.layout import Layout
+from agentd.state.codecs import PLAIN
+
+LAYOUT = Layout(
+    name="own",
+    module=__name__,
+    folder=Path(__file__).parent,
+    homes=("agentd/runs",),
+    codec=PLAIN,
+    actions={"nothing": ("steps.nothing", ("done",)), "run_tests": ("steps.run_tests", ("green", "red", "unknown"))},
+    items={"tasks": "steps.tasks"},
+    artifacts={"evidence.json": "steps.evidence_is_green"},
+    tools=(*TOOLS, *POWERS),
+    shared={"write_knowledge": ("agentd/knowledge",), "write_main_spec": ("agentd/specs", "agentd/.lock")},
+)

@@ -8,6 +8,7 @@ from agentd.families.change import write_tools
 from agentd.mcp.tools.words import ChangeId, Line, Part, Text
 from agentd.model.change import Question
 from agentd.runs.call_scope import Desk
+from agentd.runs.tool_result import Written
 
 
 class Clarified(Part):
@@ -21,7 +22,7 @@ class Clarified(Part):
 
 def create_clarifications(
     desk: Desk, change_id: ChangeId, questions: Annotated[list[Clarified], Field(min_length=1, max_length=200)]
-) -> write_tools.Written:
+) -> Written:
     """Write clarifications.md: what was asked before the proposal, and what was answered. Replaces what is there."""
     asked = tuple(Question(one.topic, one.question, one.answer, one.rationale) for one in questions)
     return write_tools.write_clarifications(desk, asked)

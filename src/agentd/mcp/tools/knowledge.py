@@ -4,11 +4,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from agentd.families.change.read_tools import Text as Read
-from agentd.families.change.write_tools import Written
 from agentd.library import knowledge
 from agentd.mcp.tools.words import Line, Name, Text
 from agentd.runs.call_scope import Desk
+from agentd.runs.tool_result import Text as Read
+from agentd.runs.tool_result import Written
 
 Where = Annotated[Name, Field(description="A path in agentd/knowledge/, such as 01-storage/sqlite.md")]
 

@@ -4,10 +4,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from agentd.families.change.write_tools import Written
 from agentd.library import knowledge
 from agentd.mcp.tools.words import Name, Text
 from agentd.runs.call_scope import Desk
+from agentd.runs.tool_result import Written
 
 
 def write_main_spec(

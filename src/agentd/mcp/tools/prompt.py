@@ -5,6 +5,7 @@ from typing import Literal
 from agentd.families.change import read_tools
 from agentd.mcp.tools.words import ChangeId
 from agentd.runs.call_scope import Desk
+from agentd.runs.tool_result import Text as Read
 
 TaskType = Literal[
     "create_proposal",
@@ -23,6 +24,6 @@ TaskType = Literal[
 ]
 
 
-def get_task(desk: Desk, change_id: ChangeId, task_type: TaskType) -> read_tools.Text:
+def get_task(desk: Desk, change_id: ChangeId, task_type: TaskType) -> Read:
     """The instructions for a kind of task, filled in for this change."""
     return read_tools.get_task(desk, task_type)

@@ -8,6 +8,7 @@ from agentd.families.change import review_tools, write_tools
 from agentd.mcp.tools.words import ChangeId, Count, Line, Part, Prose, SpecId, Text
 from agentd.model.change import AffectedSpec, Impact, Proposal, Scope
 from agentd.runs.call_scope import Desk
+from agentd.runs.tool_result import Written
 
 
 class Affected(Part):
@@ -39,7 +40,7 @@ def create_proposal(
     why: Prose,
     what_changes: Annotated[list[Text], Field(min_length=1, max_length=500)],
     impact: Reach,
-) -> write_tools.Written:
+) -> Written:
     """Write proposal.md. One that is there is replaced, but for the reviews in it: they stay as they are."""
     specs = (
         AffectedSpec(one) if isinstance(one, str) else AffectedSpec(one.id, one.depends, one.removed)
@@ -67,6 +68,6 @@ def append_review(
         StringConstraints(strip_whitespace=True, min_length=50),
         Field(description="Markdown with the headings Summary, Issues, Verdict and Next Steps"),
     ],
-) -> write_tools.Written:
+) -> Written:
     """Add your review to proposal.md and write CHALLENGE.md from it. Called again in the same step, it replaces yours."""
     return review_tools.append_review(desk, status, iteration, reviewer, content)

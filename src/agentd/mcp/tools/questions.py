@@ -8,6 +8,7 @@ from agentd.families.change import write_tools
 from agentd.mcp.tools.words import ChangeId, Line, Part, Text
 from agentd.model.change import Draft
 from agentd.runs.call_scope import Desk
+from agentd.runs.tool_result import Written
 
 
 class Drafted(Part):
@@ -24,7 +25,7 @@ class Drafted(Part):
 
 def draft_questions(
     desk: Desk, change_id: ChangeId, questions: Annotated[list[Drafted], Field(min_length=3, max_length=5)]
-) -> write_tools.Written:
+) -> Written:
     """Write questions.yaml: what to ask the person before the proposal is written. Replaces what is there."""
     drafts = (Draft(one.topic, one.question, tuple(one.options), one.rationale or "") for one in questions)
     return write_tools.write_questions(desk, tuple(drafts))

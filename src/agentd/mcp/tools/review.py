@@ -5,11 +5,11 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from agentd.families.change import review_tools
-from agentd.families.change.write_tools import Written
 from agentd.mcp.tools.words import ChangeId, Count, Line, Part, Text
 from agentd.model.finding import Severity
 from agentd.model.verdict import CodeReview, CodeVerdict, Issue, SecurityStatus, TestResults, TestStatus
 from agentd.runs.call_scope import Desk
+from agentd.runs.tool_result import Written
 
 SEVERITY: dict[str, Severity] = {"HIGH": "High", "MEDIUM": "Medium", "LOW": "Low"}
 

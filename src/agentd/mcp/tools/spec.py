@@ -8,6 +8,7 @@ from agentd.families.change import read_tools, write_tools
 from agentd.mcp.tools.words import ChangeId, Line, Part, Prose, SpecId, Text
 from agentd.model.change import Priority, Requirement, Scenario, Spec
 from agentd.runs.call_scope import Desk
+from agentd.runs.tool_result import Written
 
 
 class Required(Part):
@@ -38,7 +39,7 @@ def create_spec(
     scenarios: Annotated[list[Seen], Field(min_length=1, max_length=2000)],
     flow_diagram: Annotated[Text | None, Field(description="Mermaid, fenced or not")] = None,
     data_model: Annotated[dict[str, Any] | None, Field(description="A JSON Schema")] = None,
-) -> write_tools.Written:
+) -> Written:
     """Write specs/<spec_id>.md: requirements R1, R2 … and the scenarios that show them. Replaces what is there."""
     spec = Spec(
         id=spec_id,

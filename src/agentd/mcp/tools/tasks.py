@@ -8,6 +8,7 @@ from agentd.families.change import task_tools, write_tools
 from agentd.mcp.tools.words import ChangeId, Line, Name, Part, Text
 from agentd.model.change import Layer, Task
 from agentd.runs.call_scope import Desk
+from agentd.runs.tool_result import Written
 
 TaskId = Annotated[
     str, StringConstraints(pattern=r"^((data|logic|integration|testing)\.[1-9]\d*|[1-4]\.[1-9]\d*)$", max_length=30)
@@ -43,7 +44,7 @@ class Planned(Part):
 
 def create_tasks(
     desk: Desk, change_id: ChangeId, tasks: Annotated[list[Planned], Field(min_length=1, max_length=2000)]
-) -> write_tools.Written:
+) -> Written:
     """Write tasks.md: the work in layers, each task on one file and for one requirement. Replaces what is there."""
     planned = (
         Task(
@@ -61,6 +62,6 @@ def create_tasks(
     return write_tools.write_tasks(desk, tuple(planned))
 
 
-def finish_task(desk: Desk, change_id: ChangeId, task_id: TaskId) -> write_tools.Written:
+def finish_task(desk: Desk, change_id: ChangeId, task_id: TaskId) -> Written:
     """Say that a task is done, right after doing it. Refused as long as its file is as it was."""
     return task_tools.finish_task(desk, task_id)

@@ -6,44 +6,45 @@ from dataclasses import replace
 from pathlib import Path
 
 from agentd.errors import AgentdError, ChangeNotComplete, Meddled
-from agentd.families.change import approval
-from agentd.families.change.archive import conflict_copies, merge, prepare, wording, writes
+from agentd.families.change import ACTIVE, ARCHIVE, NAME, approval
+from agentd.families.change.archive import conflict_copies, merge, pending, prepare, wording, writes
 from agentd.families.change.archive import record as records
 from agentd.families.change.archive import undo as undoing
 from agentd.families.change.archive.merge import Outlook
-from agentd.library import pending, spec
-from agentd.library.pending import Pending
+from agentd.families.change.archive.pending import Pending
+from agentd.library import spec
+from agentd.library.exclusive import holding
 from agentd.model.merge import Prefer
 from agentd.runs import state_guard
-from agentd.runs.lifecycle import go_on
+from agentd.runs.lifecycle import go_on, look
 from agentd.runs.project import Project
-from agentd.runs.report import Report, report
-from agentd.runs.work import Work
+from agentd.runs.report import Report
+from agentd.runs.work import Work, work_on
 from agentd.state import lock
 from agentd.state.layout import Place
 
 
 def archive(project: Project, change: str, prefer: Prefer = "") -> Report:
     """Bring the specs of a complete change into the library and move its folder to the archive."""
-    with pending.holding(project.root):
+    with holding(project.root):
         finished = (finish(project), *project.finished)
-        place = project.find(change, "change")
+        place = project.find(change, NAME)
         if place.name in finished and _phase(project, place) == "archived":
-            return replace(report(project, place, project.store(place).load()), drove=True)
+            return replace(look(project, place), drove=True)
         return bring(project, place, prefer)
 
 
 def bring(project: Project, place: Place, prefer: Prefer = "") -> Report:
     """Archive one complete change; the caller holds the library. Trouble on the way takes everything back."""
     refuse_incomplete(project, place)
-    target = project.root / writes.ARCHIVE / place.name
+    target = project.root / ARCHIVE / place.name
     if place.folder != target and os.path.lexists(target):
         raise writes.in_the_way(target)
     left = records.read(place.folder)
     if left is not None and left.change == place.name:  # an archive was cut off, and nothing else tells of it any more
         writes.sweep(project.root, place.name)
         _roll_back(project, left)
-        place = project.find(place.name, "change")
+        place = project.find(place.name, NAME)
     approval.warn(project, place)
     try:
         told = go_on(project, place, "archive", first=lambda work: prepare.prepare(work, prefer))
@@ -59,17 +60,17 @@ def bring(project: Project, place: Place, prefer: Prefer = "") -> Report:
 
 def undo(project: Project, change: str) -> Report:
     """The library and the change as they were before it was archived."""
-    with pending.holding(project.root):
+    with holding(project.root):
         finished = (finish(project), *project.finished)
-        place = project.find(change, "change", archived=True)
-        if place.name in finished and place.folder.parent == project.root / writes.ACTIVE:
-            return report(project, place, project.store(place).load())
+        place = project.find(change, NAME, over=True)
+        if place.name in finished and place.folder.parent == project.root / ACTIVE:
+            return look(project, place)
         return undoing.undo(project, place)
 
 
 def preview(project: Project, change: str) -> tuple[Outlook, list[str]]:
     """What archiving a change would do now, and every conflict as a person reads it."""
-    place = project.find(change, "change")
+    place = project.find(change, NAME)
     refuse_incomplete(project, place)
     work = _work(project, place)
     outlook = merge.look(work)
@@ -79,7 +80,7 @@ def preview(project: Project, change: str) -> tuple[Outlook, list[str]]:
 def draft(project: Project, change: str) -> list[Path]:
     """Copies of the specs a change disagrees with the library about, marked for a person to settle, and those that were
     settled before; none if it does not."""
-    place = project.find(change, "change")
+    place = project.find(change, NAME)
     refuse_incomplete(project, place)
     with lock.acquire(place.folder, "archive"):
         work = _work(project, place)
@@ -94,7 +95,7 @@ def draft(project: Project, change: str) -> list[Path]:
 
 def still_open(project: Project, change: str) -> list[tuple[Path, int]]:
     """The copies of a change's specs that are not settled yet, each with the line of its first mark."""
-    place = project.find(change, "change")
+    place = project.find(change, NAME)
     found = ((one.name, conflict_copies.first_open(place.folder, one)) for one in merge.sides(_work(project, place)))
     return [(place.folder / conflict_copies.FOLDER / name, line) for name, line in found if line]
 
@@ -109,7 +110,7 @@ def refuse_incomplete(project: Project, place: Place) -> None:
 
 def recover(project: Project) -> Project:
     """The project once nothing in it is half done: what was cut off is finished, or taken back, before anything is read."""
-    with pending.holding(project.root):
+    with holding(project.root):
         name = finish(project)
     return replace(project, finished=(*project.finished, name)) if name else project
 
@@ -150,7 +151,7 @@ def _finish(project: Project, found: Pending, record: records.Record) -> None:
         undoing.carry_out(project, record)
         return
     quiet = replace(project, say=lambda _: None, attended=False)
-    told = go_on(quiet, Place("change", found.change, writes.where(project.root, found.change)), "archive")
+    told = go_on(quiet, Place(NAME, found.change, writes.where(project.root, found.change)), "archive")
     if told.phase != "archived":
         again = f"agentd status {found.change}"
         raise Meddled(f"its phase was set to {told.phase} meanwhile; if you want that, set it again.", again)
@@ -176,9 +177,8 @@ def _roll_back(project: Project, record: records.Record) -> None:
 
 
 def _work(project: Project, place: Place) -> Work:
-    store = project.store(place)
-    return Work(project, project.workflow("change"), store, store.load())
+    return work_on(project, place)
 
 
 def _phase(project: Project, place: Place) -> str:
-    return state_guard.standing(project.workflow("change"), project.store(place).load().run).phase
+    return state_guard.standing(project.workflow(NAME), project.store(place).load().run).phase

@@ -6,13 +6,14 @@ from pathlib import Path
 
 from agentd.errors import AgentdError, Corrupt, NotFound
 from agentd.families.change.archive import record
+from agentd.families.change.archive.listing import in_archive
 from agentd.families.change.archive.stories import Event as Event
 from agentd.families.change.archive.stories import History as History
 from agentd.families.change.archive.stories import Step, told
 from agentd.families.change.archive.stories import Story as Story
 from agentd.library import snapshot, spec
 from agentd.model.merge import Delta
-from agentd.runs.overview import Unreadable, in_archive
+from agentd.runs.overview import Unreadable
 from agentd.runs.project import Project
 from agentd.state import reading
 from agentd.state.layout import Place
@@ -28,7 +29,7 @@ def history(project: Project, name: str) -> History:
         try:
             steps += _step(project, place, file)
         except AgentdError as error:
-            unreadable.append(Unreadable(f"change/{place.name}", error))
+            unreadable.append(Unreadable(project.label(place), error))
     now = _text(project.root / snapshot.LIBRARY, file)
     if now is None and not steps:
         raise _unknown(project, name, unreadable)

@@ -7,7 +7,6 @@ import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentd.errors import AgentdError, Corrupt
 from agentd.families.change.archive import conflict_copies
@@ -15,11 +14,9 @@ from agentd.families.change.archive.record import Touched
 from agentd.library import snapshot, spec
 from agentd.model.merge import Conflict, Merged, Prefer, Sides
 from agentd.model.rules import Rules
+from agentd.runs.work import Work
 from agentd.state import reading
 from agentd.text import frontmatter
-
-if TYPE_CHECKING:
-    from agentd.runs.work import Work
 
 INVALID = "together it would not be valid: "
 MARGIN = 1024  # for the day of the archive at its head
@@ -36,7 +33,7 @@ class Outlook:
     copies: frozenset[str] = frozenset()
 
 
-def look(work: "Work", prefer: Prefer = "") -> Outlook:
+def look(work: Work, prefer: Prefer = "") -> Outlook:
     """What archiving the change would come to, with the conflicts settled for one side or left open."""
     specs: dict[str, Touched] = {}
     conflicts: dict[str, tuple[Conflict, ...]] = {}
@@ -58,7 +55,7 @@ def look(work: "Work", prefer: Prefer = "") -> Outlook:
     return Outlook(specs, conflicts, frozenset(copies))
 
 
-def losses(work: "Work") -> Iterator[str]:
+def losses(work: Work) -> Iterator[str]:
     """What the change takes out of the library, a spec each: an agent that forgets a requirement takes it out, too."""
     for one in sides(work):
         gone = spec.delta(one.base, one.ours).removed if one.base is not None and one.ours is not None else ()
@@ -66,11 +63,11 @@ def losses(work: "Work") -> Iterator[str]:
             yield f"{one.name.removesuffix('.md')} ({', '.join(gone) or 'all of it'})"
 
 
-def library(work: "Work") -> Path:
+def library(work: Work) -> Path:
     return work.project.root / snapshot.LIBRARY
 
 
-def sides(work: "Work") -> Iterator[Sides]:
+def sides(work: Work) -> Iterator[Sides]:
     """Every spec the change writes or removes, in order.
 
     One that it removes without having known it counts as empty then: that it goes after all is for a person to say.
@@ -88,7 +85,7 @@ def sides(work: "Work") -> Iterator[Sides]:
         yield Sides(name, "" if text is None and was is None else was, text, theirs)
 
 
-def _removed(work: "Work") -> tuple[str, ...]:
+def _removed(work: Work) -> tuple[str, ...]:
     """The specs that the proposal has removed; it is read closely only if it may name one."""
     page = reading.page(str(work.store.folder), "proposal.md")
     if page is None or b"removed" not in page.data.lower():

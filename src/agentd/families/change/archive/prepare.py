@@ -1,27 +1,23 @@
 """The two halves of an archive: what is decided before anything is touched, and what the table's `archive` then does."""
 
-from typing import TYPE_CHECKING
-
 from agentd.errors import AgentdError
-from agentd.families.change.archive import conflict_copies, merge, wording, writes
+from agentd.families.change import ARCHIVE
+from agentd.families.change.archive import conflict_copies, pending, wording, writes
 from agentd.families.change.archive import record as records
+from agentd.families.change.archive.merge import look
+from agentd.families.change.archive.pending import Pending
 from agentd.families.change.archive.record import Record
-from agentd.families.change.archive.writes import ARCHIVE
-from agentd.library import pending
-from agentd.library.pending import Pending
 from agentd.model.merge import Prefer
 from agentd.model.run import Outcome
 from agentd.proof import record as implementing
+from agentd.runs.work import Work
 from agentd.state import reading
 
-if TYPE_CHECKING:
-    from agentd.runs.work import Work
 
-
-def prepare(work: "Work", prefer: Prefer = "") -> None:
+def prepare(work: Work, prefer: Prefer = "") -> None:
     """Merge every spec and write down what will be done; a conflict is refused before anything is written."""
     root, folder, name = work.project.root, work.store.folder, work.state.run.name
-    outlook = merge.look(work, prefer)
+    outlook = look(work, prefer)
     if outlook.conflicts:
         raise wording.conflict(work, outlook)
     for spec, touched in outlook.specs.items():
@@ -35,7 +31,7 @@ def prepare(work: "Work", prefer: Prefer = "") -> None:
     records.write(folder, Record(name, work.project.now(), work.project.who(), outlook.specs, state, folders))
 
 
-def carry_out(work: "Work") -> Outcome:
+def merge(work: Work) -> Outcome:
     """Bring the specs into the library and move the folder, as it was decided; every part may be repeated."""
     root, folder, name = work.project.root, work.store.folder, work.state.run.name
     record = records.read(folder)

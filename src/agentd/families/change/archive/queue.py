@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agentd.errors import AgentdError, Stopped
+from agentd.families.change import NAME
 from agentd.families.change.archive.commands import bring, finish
 from agentd.families.change.archive.spec_links import building
-from agentd.library import pending
+from agentd.library.exclusive import holding
 from agentd.runs import state_guard
 from agentd.runs.project import Project
 from agentd.runs.report import Report
@@ -46,7 +47,7 @@ def archive_all(project: Project) -> Queue:
     for at, place in enumerate(places):
         project.say(f"{place.name} ({at + 1}/{len(places)})")
         try:
-            with pending.holding(project.root):
+            with holding(project.root):
                 finish(project)
                 if place.folder.exists():  # else somebody else has archived it meanwhile
                     told = bring(project, place)
@@ -61,8 +62,8 @@ def archive_all(project: Project) -> Queue:
 def waiting(project: Project) -> tuple[list[Waiting], tuple[str, ...]]:
     """Every complete change, and the changes that cannot be read, which are left out with a word."""
     found, unreadable = [], []
-    workflow = project.workflow("change")
-    for place in (place for place in project.active_places() if place.family == "change"):
+    workflow = project.workflow(NAME)
+    for place in (place for place in project.places(over=False) if place.family == NAME):
         store = project.store(place)
         try:
             state = store.peek()

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal
 
+from agentd.families.change.archive.listing import when
 from agentd.library import spec
 from agentd.model.merge import Delta
-from agentd.runs.overview import Unreadable, when
+from agentd.runs.overview import Unreadable
 
 What = Literal["added", "changed", "renamed", "removed"]
 

@@ -7,17 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from agentd.errors import AgentdError, NotReady, StillNeeded
+from agentd.families.change import ACTIVE, ARCHIVE, NAME
+from agentd.families.change.archive import pending, writes
 from agentd.families.change.archive import record as records
 from agentd.families.change.archive import records as archived
-from agentd.families.change.archive import writes
 from agentd.families.change.archive.record import Record, Touched
 from agentd.families.change.archive.spec_links import building
-from agentd.families.change.archive.writes import ACTIVE, ARCHIVE
-from agentd.library import pending, snapshot
+from agentd.library import snapshot
 from agentd.proof import record as implementing
+from agentd.runs.lifecycle import look
 from agentd.runs.project import Project
-from agentd.runs.report import Report, report
-from agentd.runs.work import Work
+from agentd.runs.report import Report
+from agentd.runs.work import work_on
 from agentd.state import journal, lock, reading
 from agentd.state.journal import UNDONE
 from agentd.state.layout import Place
@@ -45,8 +46,8 @@ def undo(project: Project, place: Place) -> Report:
     pending.settle(root)
     for each in record.specs:
         project.say(f"{snapshot.LIBRARY}/{each}: as it was before {name}")
-    back = Place("change", name, root / ACTIVE / name)
-    return report(project, back, project.store(back).load())
+    back = Place(NAME, name, root / ACTIVE / name)
+    return look(project, back)
 
 
 def carry_out(project: Project, record: Record) -> None:
@@ -155,7 +156,6 @@ def hold_base(project: Project, folder: Path) -> None:
     """Git keeps the files the implementation began with, as long as it still has them."""
     with suppress(AgentdError):
         quiet = replace(project, say=lambda _: None)
-        store = project.store(Place("change", folder.name, folder))
-        work = Work(quiet, project.workflow("change"), store, store.load())
+        work = work_on(quiet, Place(NAME, folder.name, folder))
         if implementing.base(work):
             implementing.hold_base(work)

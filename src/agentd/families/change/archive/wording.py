@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agentd.errors import AgentdError, MergeConflict
 from agentd.families.change.archive import conflict_copies, merge, records
@@ -12,9 +12,7 @@ from agentd.families.change.archive.merge import Outlook
 from agentd.families.change.archive.record import Touched
 from agentd.library import snapshot
 from agentd.model.merge import Conflict, Delta
-
-if TYPE_CHECKING:
-    from agentd.runs.work import Work
+from agentd.runs.work import Work
 
 _CONTEXT = 10_000  # the whole part is shown, not only the lines around a difference
 
@@ -44,7 +42,7 @@ def _words(delta: Delta) -> Iterator[str]:
         yield "renamed " + ", ".join(f"{old} to {new}" for old, new in delta.renamed)
 
 
-def conflict(work: "Work", outlook: Outlook) -> MergeConflict:
+def conflict(work: Work, outlook: Outlook) -> MergeConflict:
     """Why a change cannot be archived as it is, with both texts of everything it disagrees with the library about."""
     name = work.state.run.name
     found = [one for all_of_one in outlook.conflicts.values() for one in all_of_one]
@@ -70,12 +68,12 @@ def as_data(outlook: Outlook) -> list[dict[str, Any]]:
     return [{"spec": name, **asdict(one)} for name, found in outlook.conflicts.items() for one in found]
 
 
-def shown(work: "Work", outlook: Outlook) -> list[str]:
+def shown(work: Work, outlook: Outlook) -> list[str]:
     """Every conflict as a person reads it."""
     return [line for part in _parts(work, outlook) for line in part]
 
 
-def _parts(work: "Work", outlook: Outlook) -> Iterator[list[str]]:
+def _parts(work: Work, outlook: Outlook) -> Iterator[list[str]]:
     last: dict[str, str] = {}
     with suppress(AgentdError):  # a record that cannot be read keeps nobody from the conflict
         last = {name: one.change for _, one in records.records(work.project.root) for name in one.specs}

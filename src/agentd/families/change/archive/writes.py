@@ -11,12 +11,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from agentd.errors import AgentdError, Meddled
+from agentd.families.change import ACTIVE, ARCHIVE, LAYOUT
 from agentd.families.change.archive import record as records
 from agentd.families.change.archive.record import Record, Touched
 from agentd.library import snapshot
-from agentd.state import durable, layout, reading
+from agentd.state import durable, reading
 
-ACTIVE, ARCHIVE = layout.HOMES["change"]
 _OWN_WORDS = re.compile(r"(?:^|\s)#.*|^[\w.-]+:", re.MULTILINE)
 
 
@@ -73,7 +73,7 @@ def where(root: Path, change: str) -> Path:
     """The folder of a change, in whichever of its homes it is; the one with the record of an archive comes first."""
     folders = (root / home / change for home in (ACTIVE, ARCHIVE))
     found = next((folder for folder in folders if (folder / records.NAME).exists()), None)
-    return found or layout.place(root, "change", change).folder
+    return found or LAYOUT.place(root, change).folder
 
 
 def roll_back(root: Path, record: Record) -> Path | None:

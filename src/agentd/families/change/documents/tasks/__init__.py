@@ -4,6 +4,7 @@ from agentd.families.change.documents.tasks.dependencies import order as order
 from agentd.families.change.documents.tasks.edits import set_status as set_status
 from agentd.families.change.documents.tasks.edits import tidy as tidy
 from agentd.families.change.documents.tasks.edits import without_status as without_status
+from agentd.families.change.documents.tasks.reading import listed as listed
 from agentd.families.change.documents.tasks.reading import parse as parse
 from agentd.families.change.documents.tasks.reading import read as read
 from agentd.families.change.documents.tasks.task import spec_ref as spec_ref

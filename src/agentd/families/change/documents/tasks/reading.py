@@ -169,3 +169,9 @@ def _level_findings(page: Page) -> Iterator[Finding]:
 def _line_of(text: str, key: str) -> int:
     found = re.search(rf"^{key}\s*:", text, re.MULTILINE)
     return text.count("\n", 0, found.start()) + 1 if found else 1
+
+
+def listed(text: str) -> tuple[Task, ...]:
+    """The tasks of a document, none where it cannot be read."""
+    found = read(text)[0] if text else None
+    return found.tasks if found else ()

@@ -11,12 +11,13 @@ from typing import Any
 import yaml
 
 from agentd import process
+from agentd.demo.disputing import Dispute, dispute
+from agentd.demo.terminal import Terminal
 from agentd.errors import AgentdError, GateClosed, UsageError
-from agentd.families.change import commands
 from agentd.families.change.archive.commands import archive
 from agentd.families.change.archive.history import History
-from agentd.families.change.demo.disputing import Dispute, dispute
-from agentd.families.change.demo.terminal import Terminal
+from agentd.families.change.impl import impl
+from agentd.families.change.plan import plan
 from agentd.git.repository import begin_repository
 from agentd.runs.report import Report
 from agentd.state import durable
@@ -59,9 +60,9 @@ def demonstrate(keep: Path | None, say: Callable[[str], None], lines_of: Callabl
     terminal = Terminal(make_repository(keep), say)
     say(f"A small git repository: {terminal.folder}\n")
     words = f"plan {CHANGE} {shlex.quote(IDEA)}"
-    planned = terminal.run(words, lambda project: commands.plan(project, CHANGE, IDEA))
+    planned = terminal.run(words, lambda project: plan(project, CHANGE, IDEA))
     _show_binding(terminal)
-    built = terminal.run(f"impl {CHANGE}", lambda project: commands.impl(project, CHANGE))
+    built = terminal.run(f"impl {CHANGE}", lambda project: impl(project, CHANGE))
     archived = terminal.run(f"archive {CHANGE}", lambda project: archive(project, CHANGE))
     disputed = dispute(terminal, lines_of)
     done = process.run(tests(), cwd=terminal.folder, timeout=60)
@@ -77,7 +78,7 @@ def _show_binding(terminal: Terminal) -> None:
     terminal.type(f"echo 'One more wish.' >> {spec.relative_to(terminal.folder)}   # after the approval")
     spec.write_bytes(approved + b"\nOne more wish.\n")
     try:
-        terminal.run(f"impl {CHANGE}", lambda project: commands.impl(project, CHANGE))
+        terminal.run(f"impl {CHANGE}", lambda project: impl(project, CHANGE))
     except GateClosed as error:
         terminal.tell(f"Error: {error.message}\n")
     else:

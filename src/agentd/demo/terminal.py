@@ -4,10 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from agentd.app import open_project
 from agentd.errors import AgentdError
 from agentd.model.decision import Answer, Decision
 from agentd.runs import decisions
-from agentd.runs.project import Project, open_project
+from agentd.runs.project import Project
 from agentd.runs.report import Report
 
 # What the person of the demonstration answers, by the step that asks.

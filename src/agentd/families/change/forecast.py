@@ -3,10 +3,17 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from math import ceil
 
+from agentd.calling import roster
+from agentd.families.change import LAYOUT
+from agentd.model.usage import Usage
+from agentd.runs import costs
+from agentd.runs.project import Project
+from agentd.runs.work import Work
+from agentd.usage.calls import kind
 from agentd.usage.ledger import Entry
+from agentd.usage.prices import price
 
 TYPICAL: Mapping[str, tuple[int, int]] = {  # tokens in and out of one call
     "clarification": (5_000, 500),
@@ -35,10 +42,29 @@ class Forecast:
     unpriced: tuple[str, ...] = ()
 
 
-@lru_cache(maxsize=4096)
-def kind(step: str) -> str:
-    """What kind of call a step name stands for: `spec-gen-auth` is a `spec-gen`; a name of another kind is its own."""
-    return next((known for known in TYPICAL if step == known or step.startswith(f"{known}-")), step)
+def foresee(work: Work) -> str:
+    """What planning this change will cost, in words, before its first call."""
+    project = work.project
+    entries = costs.read_ledger(project)
+
+    def priced(kind: str, tokens_in: int, tokens_out: int) -> float | None:
+        role = "challenger" if kind == "challenge" else "planner"
+        model = project.config.model_for(roster.name(project, role), "medium")
+        return price(Usage(tokens_in, tokens_out), model, _model_name(project, role))
+
+    found = forecast(entries, None, priced)
+    roles = {kind: "challenger" if kind == "challenge" else "planner" for kind in found.unpriced}
+    return in_words(found, {kind: _model_name(project, role) for kind, role in roles.items()})
+
+
+def _model_name(project: Project, role: str) -> str:
+    agent = roster.name(project, role)
+    model = project.config.model_for(agent, "medium")
+    return model.model if model else agent
+
+
+def _kind(step: str) -> str:
+    return kind(step, LAYOUT.kinds)
 
 
 def forecast(entries: Iterable[Entry], specs: int | None, price: Callable[[str, int, int], float | None]) -> Forecast:
@@ -100,7 +126,7 @@ def _gather(entries: Iterable[Entry]) -> _Past:
     runs: dict[str, Counter[str]] = defaultdict(Counter)
     for entry in entries:
         runs[entry.run][entry.step] += 1
-        name = kind(entry.step)
+        name = _kind(entry.step)
         if entry.tokens_in is not None and entry.tokens_out is not None:
             past.known[name] += 1
             past.tokens_in[name] += entry.tokens_in
@@ -108,9 +134,9 @@ def _gather(entries: Iterable[Entry]) -> _Past:
     whole = [steps for steps in runs.values() if "challenge" in steps]
     for steps in whole or runs.values():
         for step, calls in steps.items():
-            past.steps[kind(step)] += 1
-            past.calls[kind(step)] += calls
-        past.with_specs += any(kind(step) == "spec-gen" for step in steps)
+            past.steps[_kind(step)] += 1
+            past.calls[_kind(step)] += calls
+        past.with_specs += any(_kind(step) == "spec-gen" for step in steps)
     return past
 
 

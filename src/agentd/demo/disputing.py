@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from agentd.demo.terminal import Terminal
 from agentd.errors import AgentdError, MergeConflict
-from agentd.families.change import commands
+from agentd.families.change import ARCHIVE
 from agentd.families.change.archive.commands import archive, draft, still_open, undo
 from agentd.families.change.archive.history import History, history
-from agentd.families.change.archive.writes import ARCHIVE
-from agentd.families.change.demo.terminal import Terminal
+from agentd.families.change.impl import impl
+from agentd.families.change.plan import Wishes, plan
 from agentd.library import snapshot
 from agentd.runs.project import Project
 from agentd.runs.report import Report
@@ -54,9 +55,9 @@ def dispute(terminal: Terminal, lines_of: Callable[[History], Iterable[str]]) ->
     first, second = (_script(terminal, change) for change in (FIRST, SECOND))
     _plan(first, FIRST)
     _plan(second, SECOND)
-    first.run(f"impl {FIRST}", lambda project: commands.impl(project, FIRST), brief=True)
+    first.run(f"impl {FIRST}", lambda project: impl(project, FIRST), brief=True)
     first.run(f"archive {FIRST}", lambda project: archive(project, FIRST))
-    second.run(f"impl {SECOND}", lambda project: commands.impl(project, SECOND), brief=True)
+    second.run(f"impl {SECOND}", lambda project: impl(project, SECOND), brief=True)
     before = library(terminal.folder)
     conflict = _refused(second)
     untouched = library(terminal.folder) == before and not (terminal.folder / ARCHIVE / SECOND).exists()
@@ -93,8 +94,8 @@ def _script(terminal: Terminal, change: str) -> Terminal:
 
 def _plan(terminal: Terminal, change: str) -> Report:
     words = f"plan {change} {shlex.quote(IDEAS[change])} --skip-clarify --one-shot --git in-place"
-    wishes = commands.Wishes(skip_clarify=True, one_shot=True, git="in_place")
-    return terminal.run(words, lambda project: commands.plan(project, change, IDEAS[change], wishes), brief=True)
+    wishes = Wishes(skip_clarify=True, one_shot=True, git="in_place")
+    return terminal.run(words, lambda project: plan(project, change, IDEAS[change], wishes), brief=True)
 
 
 def _refused(terminal: Terminal) -> MergeConflict:

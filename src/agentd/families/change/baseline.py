@@ -1,0 +1,47 @@
+"""Before the first task: the files as they are, and what the project's own commands say of them."""
+
+from agentd.calling import conversation
+from agentd.git import trees
+from agentd.model.run import Outcome
+from agentd.proof import blockers, commands, hidden_code, record, red_first
+from agentd.proof.record import BASELINE
+from agentd.runs import decisions
+from agentd.runs.work import Work
+
+
+def set_out(work: Work) -> Outcome:
+    """Keep the files as they are before the first task."""
+    if not record.base(work):
+        conversation.register_ahead(work, "implementer", "reviewer")
+        now = record.tree(work)
+        trees.keep(work.cwd, record.ref(work), now)
+        work.top.set_fields({key: said for key, said in work.top.state.fields.items() if key != "verdict"})
+        hidden = hidden_code.noted(work.cwd, work.project.own_folders())
+        record.keep(work, base=now, begun_at=work.project.now(), **hidden)
+    return Outcome("done", f"began with {record.base(work)[:12]}")
+
+
+def baseline(work: Work) -> Outcome:
+    """What the project's own commands say before anything is changed; where that is wanting, a person decides."""
+    first = record.record(work).commands is None
+    commands.settle_commands(work)
+    untouched = first or record.tree(work) == record.base(work)
+    seen = commands.look_around(work) if untouched else red_first.look_at_base(work)
+    commands.say_results(work, seen.results, "Before the change: ")
+    record.keep_evidence(work, BASELINE, seen, "")
+    record.keep(work, commands=tuple((one.kind, one.folder, one.run) for one in commands.commands(work)))
+    if first:  # what the project's own commands make is theirs
+        record.keep(work, unseen=hidden_code.noted(work.cwd, work.project.own_folders())["unseen"])
+    found = blockers.wanting(seen)
+    for wanting in found:
+        work.say(f"⚠ {wanting.text}")
+    return Outcome("ask" if found else "done", "; ".join(one.text for one in found))
+
+
+def is_open(work: Work) -> str:
+    """Why nobody has to look at the project before its first task, or nothing."""
+    seen, problem = record.evidence(work, BASELINE)
+    if seen is None or problem:
+        return ""
+    decided = decisions.answered(work, "begin_anyway")
+    return "" if blockers.wanting(seen) and decided is None else "the baseline is known"

@@ -1,0 +1,80 @@
+"""The evidence for a change: what stands against an approval, and what of it a person has waived."""
+
+from hashlib import sha256
+
+from agentd.families.change import PLAN
+from agentd.families.change.approval import plan_is_as_approved
+from agentd.families.change.documents.tasks import listed
+from agentd.model.run import Outcome
+from agentd.proof import blockers as standing
+from agentd.proof import evidence, record
+from agentd.proof.blockers import Blocker
+from agentd.proof.evidence import Planned
+from agentd.proof.record import BASELINE, EVIDENCE
+from agentd.runs import checksums
+from agentd.runs.work import Work
+
+# Which file a question shows, and which part of what it says the answer waives.
+WAIVED_BY = {
+    "begin_anyway": (BASELINE, "unknown"),
+    "unproven": (EVIDENCE, "unknown"),
+    "harmed": (EVIDENCE, "harm"),
+}
+
+
+def test(work: Work) -> Outcome:
+    """Everything there is to see of the change; it decides whatever anybody says."""
+    tasks = listed(work.read("tasks.md"))
+    named = frozenset(task.path.removeprefix("./") for task in tasks)
+    removed = frozenset(task.path.removeprefix("./") for task in tasks if task.action == "DELETE")
+    word, unknown = evidence.gather(work, Planned(named, removed))
+    return Outcome("unknown" if unknown else "done", "; ".join(unknown) or word)
+
+
+def try_out(work: Work) -> Outcome:
+    """The project's tests between two parts of an implementation."""
+    return evidence.try_out(work)
+
+
+def blockers(work: Work) -> tuple[Blocker, ...]:
+    """What the evidence holds against an approval."""
+    seen, problem = record.evidence(work)
+    before, lost = record.evidence(work, BASELINE)
+    if seen is None:
+        return (Blocker("none", "", problem),)
+    if not record.base(work):
+        return (Blocker("none", "", "nobody knows what files the change began with"),)
+    gone = (Blocker("none", "", f"{lost}, so nobody can tell what was red before"),) if lost else ()
+    return (*gone, *_other_plan(work), *standing.blockers(seen, before, record.waived(work)))
+
+
+def _other_plan(work: Work) -> tuple[Blocker, ...]:
+    """The plan is not what was approved: only a person can say that it may be so."""
+    said = plan_is_as_approved(work.top).partition(";")[0]
+    sums = checksums.checksums(work.top, PLAN) if said else {}
+    name = f"plan:{sha256(repr(sorted(sums.items())).encode()).hexdigest()[:8]}"
+    return (Blocker("harm", name, said),) if said and name not in record.waived(work) else ()
+
+
+def waive_what_was_shown(work: Work) -> Outcome:
+    """Carry out a person's word about what could not run, or about harm to the tests: as much of it as they were shown."""
+    said = next((one for one in reversed(work.state.decisions) if one.status == "answered"), None)
+    if said is None or said.name not in WAIVED_BY:
+        raise work.store.corrupt("nobody has waived anything", "run", "step")
+    name, why = WAIVED_BY[said.name]
+    if checksums.differences(said.shown, checksums.checksums(work, said.shown)):
+        return Outcome("done", f"{name} is not what was shown: nothing is waived")
+    seen, problem = record.evidence(work, name)
+    if seen is None:
+        return Outcome("done", f"{problem}: nothing is waived")
+    found = standing.wanting(seen) if name == BASELINE else blockers(work)
+    record.waive(work, said, {one.id: one.text for one in found if one.why == why})
+    return Outcome("done")
+
+
+def shown(work: Work, asked: str) -> tuple[str, ...]:
+    """What a question about evidence is about, in words."""
+    name, why = WAIVED_BY[asked]
+    seen, _ = record.evidence(work, name)
+    found = standing.wanting(seen) if seen and name == BASELINE else blockers(work)
+    return tuple(one.text for one in found if name == BASELINE or one.why == why)

@@ -1,0 +1,150 @@
+"""What the change family does that others do not, by the names of the interface."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from agentd.calling import roster
+from agentd.calling.call import Callers
+from agentd.engine.decide import Stop
+from agentd.errors import AgentdError, GateClosed
+from agentd.families.change import NAME, advice, approval, forecast, format_check, progress, repair
+from agentd.families.change.archive.commands import archive, recover
+from agentd.families.change.call import ChangeCall
+from agentd.families.change.impl import review_again
+from agentd.families.change.specs import removed_in
+from agentd.library import snapshot
+from agentd.library.exclusive import holding
+from agentd.runs.family import Family
+from agentd.runs.lifecycle import go_on
+from agentd.runs.project import Project
+from agentd.runs.report import Report
+from agentd.runs.work import Work
+from agentd.state.codecs import State
+from agentd.state.layout import Place
+from agentd.usage.calls import spent
+
+AGENTLESS = "archive"  # the command that calls no agent
+# What a command came to, by the phase it ended in.
+ACTIONS = {
+    "proposed": "Proposed",
+    "challenged": "Challenged",
+    "rejected": "Rejected",
+    "implementing": "Implementing",
+    "complete": "Complete",
+    "archived": "Archived",
+}
+VERDICTS = ("challenger", "reviewer")
+
+
+def fields(work: Work, event: str, details: Mapping[str, str]) -> Mapping[str, Any]:
+    """The verdict that a challenger or a reviewer came to."""
+    step = work.workflow.steps.get(details.get("step", ""))
+    if step and step.what in VERDICTS and event in ("end", "recover") and details.get("outcome"):
+        return {"verdict": details["outcome"].upper()}
+    return {}
+
+
+def summary(state: State) -> Mapping[str, Any]:
+    """What the caller of a change's command acts on: what was done, the verdict, the number of reproposals."""
+    return {
+        "action": ACTIONS.get(state.run.phase, ""),
+        "verdict": str(state.fields.get("verdict") or ""),
+        "iteration_count": _reproposals(state.fields.get("llm_calls")),
+        "cost": _costs(state.fields),
+        "named": "resolved_change_id",
+        "refused": state.run.phase == "rejected",
+    }
+
+
+def _reproposals(calls: Any) -> int:
+    """How often a plan was revised; a call that was cut off and made again counts once."""
+    made = [call for call in calls if isinstance(call, Mapping)] if isinstance(calls, list) else []
+    names = (str(call.get("call", number)) for number, call in enumerate(made) if call.get("step") == "reproposal")
+    return len({name.rpartition(".")[0] or name for name in names})
+
+
+def _costs(fields: Mapping[str, Any]) -> str:
+    """What the calls of a change came to; what is unknown is said to be."""
+    if not fields.get("llm_calls"):
+        return ""
+    made = spent(fields)
+    known = f"${made.cost:.4f}" if made.calls > made.unknown else ""
+    unknown = f"{made.unknown} of {made.calls} calls of unknown cost" if made.unknown else ""
+    return " + ".join(filter(None, (known, unknown))) + f" in {made.calls} calls"
+
+
+def opening(work: Work, command: str) -> Iterator[str]:
+    """Who stands in for whom; where the change stands; what planning will cost."""
+    if command != AGENTLESS:
+        yield from roster.notices(work.project, work.workflow)
+    title = {"plan": "planning", "impl": "implementation"}.get(command)
+    if not title:
+        return
+    yield f"📊 Current state: phase={work.state.run.phase.capitalize()}"
+    if work.state.run.phase not in work.workflow.commands.get(command, ()):
+        return
+    yield f"▶️  Starting {title} workflow..."
+    if command == "plan" and not work.state.fields.get("llm_calls"):
+        yield forecast.foresee(work)
+
+
+def started(project: Project, place: Place) -> None:
+    """The library as it is now is what the change will be merged against."""
+    with holding(project.root):  # not in the middle of an archive, which may be taken back
+        snapshot.begin(place.folder, project.root)
+
+
+def settled(work: Work) -> None:
+    """While a change is planned it may touch any spec of the library; from then on only its own ones matter."""
+    folder, phase = work.store.folder, work.state.run.phase
+    if phase == "proposed":
+        snapshot.widen(folder, work.project.root)
+    elif phase != "rejected":
+        snapshot.prune(folder, lambda: removed_in(folder))
+
+
+def explain(work: Work, stop: Stop) -> AgentdError | None:
+    """Trouble that has a known cause, told with it and with what to do."""
+    run, note = work.state.run, stop.note
+    if stop.why == "blocked":
+        if not approval.plan_is_as_approved(work):
+            return None
+        folder = work.project.relative(work.store.folder)
+        return GateClosed(f"Step {run.step} cannot start: {note} (in {folder}).", f"agentd challenge {run.name}")
+    failed = work.workflow.steps[run.step]
+    agent = roster.name(work.project, failed.what)
+    if note.startswith(advice.VERDICT):
+        return advice.no_verdict(run.name, agent, note.removeprefix(f"{advice.VERDICT}: "))
+    if note.startswith(advice.REVIEW_VERDICT):
+        return advice.no_review(run.name, agent, note.removeprefix(f"{advice.REVIEW_VERDICT}: "))
+    if failed.kind == "do" and failed.what == "validate":
+        return advice.bad_format(run.name, format_check.serious(work))
+    inner = note.partition(": ")[2] if failed.kind == "each" else note
+    child = work.project.workflow(failed.what) if failed.kind == "each" else None
+    steps = list(child.steps.values()) if child else [failed]
+    planner = roster.name(work.project, "planner")
+    return next(filter(None, (advice.unwritten(one, run.name, planner, inner) for one in steps)), None)
+
+
+def resume(project: Project, place: Place, command: str, steps: int | None) -> Report:
+    """Go on with the command that works in the phase; archiving is more than driving the run."""
+    if command != "archive":
+        return go_on(project, place, command, steps)
+    if project.store(place).load().run.step == project.workflow(NAME).entries["re_review"]:
+        return review_again(project, place)
+    return archive(project, place.name)
+
+
+FAMILY = Family(
+    Callers(ChangeCall),
+    lines=progress.lines,
+    fields=fields,
+    summary=summary,
+    opening=opening,
+    started=started,
+    settled=settled,
+    unblock=repair.unblock,
+    explain=explain,
+    recover=recover,
+    resume=resume,
+)

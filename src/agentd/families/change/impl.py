@@ -1,0 +1,83 @@
+"""`agentd impl`: implement a change whose plan was approved, or review it again."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from agentd import process
+from agentd.engine.decide import Stop
+from agentd.errors import ChangeNotReady, UsageError
+from agentd.families.change import NAME, approval, code_verdict
+from agentd.families.change.repair import take_up
+from agentd.families.change.tasks import want
+from agentd.runs import state_guard
+from agentd.runs.lifecycle import go_on, look
+from agentd.runs.ports import Ports
+from agentd.runs.project import Project
+from agentd.runs.report import Report
+from agentd.runs.work import Work
+from agentd.state.layout import Place
+
+
+def impl(
+    project: Project, change: str, tasks: Sequence[str] = (), re_review: bool = False, resolve: bool = False
+) -> Report:
+    """Implement a change whose plan was approved, or some of its tasks; review it again, or have that resolved."""
+    place = project.find(change, NAME)
+    phase = state_guard.standing(project.workflow(NAME), project.store(place).load().run).phase
+    _refuse_wishes(change, phase, tasks, re_review, resolve)
+    if phase == "complete" and re_review:
+        again = review_again(project, place)
+        follow = f"agentd impl {place.name} --resolve" if again.exit_code == 1 else again.next
+        return replace(again, action="Reviewed", next=follow)
+    if phase == "complete" and not resolve:
+        approval.warn(project, place)
+        return replace(look(project, place), action="AlreadyComplete")
+    if phase in ("proposed", "rejected", "archived"):
+        fixes = {
+            "proposed": f"agentd plan {change}",
+            "rejected": f"agentd status {change}",
+            "archived": f"agentd log {change}",
+        }
+        raise ChangeNotReady(f"'{change}' is {phase}, so there is nothing to implement.", fixes[phase])
+    if not any((folder / ".git").exists() for folder in (project.root, *project.root.parents)):
+        raise ChangeNotReady("Implementing needs git, so that every change can be seen and undone.", "git init")
+
+    def first(work: Work) -> None:
+        if tasks:
+            want(work, tasks)
+        take_up(work, resolve)
+
+    return go_on(project, place, "impl", first=first)
+
+
+def _refuse_wishes(change: str, phase: str, tasks: Sequence[str], re_review: bool, resolve: bool) -> None:
+    """Options that do not go together, or not with the phase, are refused before anything is done."""
+    if sum(map(bool, (tasks, re_review, resolve))) > 1:
+        raise UsageError("Use only one of --tasks, --re-review and --resolve.", f"agentd impl {change}")
+    if phase == "complete" and tasks:
+        raise UsageError(f"'{change}' is complete, so it has no tasks left.", f"agentd impl {change} --resolve")
+    # The same command goes on after a kill, and by then --resolve has reopened the change.
+    if (re_review and phase != "complete") or (resolve and phase not in ("complete", "implementing")):
+        raise UsageError(f"'{change}' is {phase}; only a complete change is reviewed again.", f"agentd impl {change}")
+
+
+def review_again(project: Project, place: Place) -> Report:
+    """Test and review a complete change once more."""
+    return go_on(project, place, first=_review_again)
+
+
+def _review_again(work: Work) -> Stop:
+    """A complete change is tested and reviewed once more; what comes of it is told, and it stays complete."""
+    process.end_leftovers("AGENTD_RUN", str(work.store.folder))
+    again = work.workflow.steps[work.workflow.entries["re_review"]]
+    stop = Ports(work).drive_child(work.state.run, again, code_verdict.items(work)[0])
+    if work.state is not work.saved:
+        work.keep("reviewed again", outcome=stop.note)
+    if stop.why != "finished":
+        return stop
+    if stop.note == "approved":
+        work.say("✅ reviewed again: APPROVED")
+        return Stop("elsewhere", "reviewed again: approved")
+    name = work.state.run.name
+    work.say(f"⚠ reviewed again: not approved; it stays complete. To have it repaired: agentd impl {name} --resolve")
+    return Stop("failed", f"reviewed again: not approved; agentd impl {name} --resolve reopens it")

@@ -1,0 +1,67 @@
+"""Where a change goes back to: a document that is gone, a task that is open again, a loop that had given up."""
+
+from agentd.engine.decide import Stop
+from agentd.families.change import challenge, specs, tasks
+from agentd.proof import record
+from agentd.runs import decisions, worktree
+from agentd.runs.ports import go_to
+from agentd.runs.work import Work
+
+# The steps before the first task.
+OUTSET = ("set_out", "baseline", "begin_anyway", "accept_baseline")
+# Questions about what was seen, and the entry at which it is seen again.
+SEEN_AGAIN = {"begin_anyway": "baseline", "unproven": "review", "harmed": "review", "stuck": "review"}
+
+
+def unblock(work: Work, stop: Stop, command: str) -> bool:
+    """Go back to the step that writes what is not there (any more); whether there is one.
+
+    What a person has answered is not thrown away: then the document has to come back.
+    """
+    step = work.state.run.step
+    if command == "impl" and step in SEEN_AGAIN:
+        return _back(work, SEEN_AGAIN[step], stop.note)
+    if command != "plan":
+        return False
+    if challenge.restore_report(work):
+        return True
+    asked = decisions.pending(work, step)
+    answered = asked and decisions.valid_answer(work.store.folder, asked)
+    entry, children = ("", ()) if answered else specs.gap(work)
+    order, entries = list(work.workflow.steps), work.workflow.entries
+    if not entry or order.index(entries[entry]) >= order.index(step):
+        return False
+    return _back(work, entry, stop.note, children)
+
+
+def _back(work: Work, entry: str, why: str, children: tuple[str, ...] = ()) -> bool:
+    work.say(f"⚠ {why}: back to {work.workflow.entries[entry]}")
+    go_to(work, entry, why, "back", children)
+    return True
+
+
+def take_up(work: Work, resolve: bool = False) -> None:
+    """Where `impl` goes on: with tasks that are open again, or with repairs where the loop had given up."""
+    run = work.state.run
+    worktree.refuse_lost(work)
+    here = work.workflow.steps.get(run.step)
+    if record.base(work):
+        record.hold_base(work)
+    elif run.phase == "implementing" and here and here.phase == run.phase and run.step != "set_out":
+        go_to(work, "implement", "nobody knows what the change began with", "back")
+        return
+    if resolve and run.phase == "complete":
+        work.say("⚠ reopened: what the review found is resolved")
+        go_to(work, "resolve", "a person had it resolved", "reopened")
+        return
+    asked = decisions.pending(work, "stuck")
+    unanswered = asked and not decisions.valid_answer(work.store.folder, asked)
+    if run.step == "stuck" and unanswered and not work.project.attended:
+        go_to(work, "resolve", "the command was given again", "again")
+        return
+    if run.phase != "implementing" or here is None or here.phase != run.phase or run.step in OUTSET:
+        return
+    begun_again = tuple(f"children/implement/{name}/" for name in tasks.reopened(work))
+    if begun_again or (tasks.open_tasks(work) and run.step != "implement"):
+        work.say("⚠ there are open tasks: they come first")
+        go_to(work, "open_tasks", "there are open tasks", "back", begun_again)

@@ -1,0 +1,43 @@
+"""What the tables of a person's own workflows may name: actions, items, and when a file counts."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from agentd.engine.waves import Item
+from agentd.errors import Corrupt
+from agentd.model.run import Outcome
+from agentd.proof import evidence
+from agentd.runs.work import Work
+from agentd.text import lossless_yaml
+
+
+def nothing(_: Work) -> Outcome:
+    """Goes on."""
+    return Outcome("done")
+
+
+def run_tests(work: Work) -> Outcome:
+    """The project's own tests."""
+    return evidence.run_tests(work)
+
+
+def evidence_is_green(work: Work, _: Path) -> str:
+    """Why evidence.json does not count, or nothing."""
+    return evidence.problem_with(work)
+
+
+def tasks(work: Work) -> Sequence[Item]:
+    """The tasks of tasks.yaml, with what each depends on."""
+    path = work.store.folder / "tasks.yaml"
+    fix = f"edit {path}: tasks: [{{id: T-001, depends_on: []}}]"
+    try:
+        data = lossless_yaml.parse_bytes(path.read_bytes(), str(path)).data
+    except OSError as error:
+        raise Corrupt(f"{path}: {error.strerror}.", fix) from None
+    entries = data.get("tasks")
+    if not isinstance(entries, list) or not all(isinstance(entry, Mapping) and entry.get("id") for entry in entries):
+        raise Corrupt(f"{path}: 'tasks' must be a list of tasks, each with an id.", fix)
+    for entry in entries:
+        if not isinstance(entry.get("depends_on") or [], list):
+            raise Corrupt(f"{path}: depends_on of {entry['id']} must be a list.", fix)
+    return [Item(str(entry["id"]), tuple(map(str, entry.get("depends_on") or ()))) for entry in entries]

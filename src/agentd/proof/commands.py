@@ -1,0 +1,120 @@
+"""The project's own commands (tests, linters, audits): which they are, and what they come to when they run."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from agentd.calling import sandbox
+from agentd.errors import AgentdError
+from agentd.evidence.detecting import detect
+from agentd.evidence.running import look
+from agentd.git import trees
+from agentd.model.evidence import KINDS, Command, Evidence, Harm, Kind, Result
+from agentd.proof import blockers, record
+from agentd.redaction import redact, secret_values
+from agentd.runs.config import read_config
+from agentd.runs.work import Work
+from agentd.state import durable
+
+TESTS: tuple[Kind, ...] = ("test",)
+
+
+def commands(work: Work, kinds: Collection[Kind] = KINDS) -> tuple[Command, ...]:
+    """The commands of these kinds that the configuration has."""
+    found = ((kind, work.project.config.commands(kind)) for kind in KINDS)
+    return tuple(command for kind, listed in found if listed and kind in kinds for command in listed)
+
+
+def settle_commands(work: Work) -> None:
+    """Where nobody has said how the project is tested, find out, say it and keep it in the configuration.
+
+    What the file says now counts: a person may have set a command while they were asked about it.
+    """
+    said = read_config(work.project.root, work.project.layouts).sections["evidence"]
+    config = work.project.config.with_settings("evidence", **said)
+    work.project = replace(work.project, config=config)
+    unsaid = [kind for kind in KINDS if config.commands(kind) is None]
+    found = {kind: tuple(one for one in detect(work.cwd) if one.kind == kind) for kind in unsaid} if unsaid else {}
+    found = {kind: listed for kind, listed in found.items() if listed}
+    if not found:
+        return
+    for kind, listed in found.items():
+        for one in listed:
+            work.say(f"{blockers.WORDS[kind]}: {one.name}" + (f" (from {one.source})" if one.source else ""))
+    store(work.project.root / "agentd" / "config.toml", found)
+    work.say("kept in agentd/config.toml below [evidence]")
+    work.project = replace(work.project, config=config.with_settings("evidence", **found))
+
+
+def store(path: Path, found: Mapping[Kind, Sequence[Command]]) -> None:
+    """Put commands into a configuration file; everything else in it stays as it is."""
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    try:
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        page = tomlkit.parse(text)
+        section = page.setdefault("evidence", tomlkit.table())
+        for kind, listed in found.items():
+            section[kind] = _written(listed)
+        whole = tomlkit.dumps(page)
+    except (OSError, UnicodeDecodeError, TOMLKitError) as error:
+        raise AgentdError(f"{path}: the commands found cannot be kept there: {error}.", f"edit {path}") from error
+    durable.make_folder(path.parent)
+    durable.replace(path, whole.encode(), "config")
+
+
+def _written(listed: Sequence[Command]) -> object:
+    import tomlkit
+
+    if len(listed) == 1 and not listed[0].folder:
+        return listed[0].run
+    entries = tomlkit.array()
+    for one in listed:
+        table = tomlkit.inline_table()
+        table.update({"in": one.folder, "run": one.run})
+        entries.append(table if one.folder else one.run)
+    return entries
+
+
+def look_around(work: Work, kinds: Collection[Kind] = KINDS) -> Evidence:
+    """The project's commands run where the change is worked on. What they themselves write is part of what they saw."""
+    now = record.tree(work)
+    results = run_all(work, work.cwd, commands(work, kinds))
+    after = record.tree(work)
+    harms = [] if after == now else _harms_of_running(work, now, after)
+    return Evidence(after, work.project.now(), results, tuple(harms))
+
+
+def run_all(
+    work: Work, place: Path, listed: Iterable[Command], env: Mapping[str, str] | None = None
+) -> tuple[Result, ...]:
+    secrets = secret_values(work.secrets())
+    seconds = float(work.project.config.get("evidence", "timeout_secs"))
+    found = []
+    for command in listed:
+        one = look(
+            command,
+            place,
+            {**work.environment(), **(env or {})},
+            seconds,
+            work.project.interrupted,
+            sandbox.around_tests(work.project, place / command.folder),
+        )
+        clean = tuple(redact(line, secrets) for line in one.output)
+        cases = tuple(replace(case, name=redact(case.name, secrets)) for case in one.cases)
+        command = replace(command, run=redact(command.run, secrets))
+        found.append(replace(one, command=command, output=clean, cases=cases, note=redact(one.note, secrets)))
+    return tuple(found)
+
+
+def say_results(work: Work, results: Iterable[Result], before: str = "") -> None:
+    for one in results:
+        work.say(f"{before}{blockers.in_words(one)} ({one.seconds:.1f} s)")
+
+
+def _harms_of_running(work: Work, before: str, after: str) -> list[Harm]:
+    changed = (one for one in trees.changes(work.cwd, before, after) if one.old is not None)
+    return [
+        Harm("changed_by_tests", "the project's own commands changed it while they ran", one.path) for one in changed
+    ]

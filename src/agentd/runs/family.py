@@ -1,0 +1,83 @@
+"""What a family's code does that differs from other families. Everything has an ordinary way, so a family says only what is its own."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Protocol
+
+from agentd.engine.decide import Stop
+from agentd.errors import AgentdError
+from agentd.model.run import Intent, Outcome, Run
+from agentd.model.workflow import Step, Workflow
+from agentd.runs.layout import Layout
+from agentd.runs.project import Project
+from agentd.runs.report import Report
+from agentd.runs.work import Work
+from agentd.state.codecs import State
+from agentd.state.layout import Place
+
+
+class Agents(Protocol):
+    """Whoever plays the `agent` steps of a family's tables."""
+
+    def notices(self, project: Project, workflow: Workflow) -> Sequence[str]:
+        """What a person should know about who plays the roles of a workflow."""
+
+    def hold(self, work: Work, step: Step) -> Stop | None:
+        """Why no agent may be called now: a limit is reached."""
+
+    def intent(self, work: Work, run: Run, step: Step) -> Intent:
+        """A new attempt; an error if nobody could make it."""
+
+    def recover(self, work: Work, run: Run, step: Step) -> Outcome | None:
+        """The outcome of an attempt that had finished when agentd was killed."""
+
+    def perform(self, work: Work, run: Run, step: Step) -> Outcome:
+        """Have the step's role played."""
+
+
+class Resume(Protocol):
+    """How a run goes on; `command` is the one that works in its phase, if the table has any."""
+
+    def __call__(self, project: Project, place: Place, command: str, steps: int | None) -> Report: ...
+
+
+@dataclass(frozen=True)
+class Family:
+    """A family's behaviour, apart from what its tables name.
+
+    lines     the words for an event of a run while it goes on; None: the ordinary ones
+    fields    fields of the state file that show what happened, brought up to date with each save
+    summary   what its report has besides the ordinary: `action`, `verdict`, `iteration_count`, `cost`, `refused`
+    opening   what is said before a command drives a run; None: who stands in for whom
+    started   a new run has its folder, and will have its first save
+    settled   a run was taken up, or was left; whatever has to hold between commands is made so
+    unblock   set a run down at an entry of its table where what blocks it can be made again; whether that was possible
+    explain   the error for a run that stopped, where its cause and its remedy are known
+    new_name  a name for a run that a person gave none, from its description
+    recover   finish what a command left behind that was cut off (`Layout.unfinished`)
+    resume    go on with a run
+    """
+
+    agents: Agents
+    lines: Callable[[Work, str, Mapping[str, str]], list[str] | None] = lambda work, event, details: None
+    fields: Callable[[Work, str, Mapping[str, str]], Mapping[str, Any]] = lambda work, event, details: {}
+    summary: Callable[[State], Mapping[str, Any]] = lambda state: {}
+    opening: Callable[[Work, str], Iterable[str]] | None = None
+    started: Callable[[Project, Place], None] = lambda project, place: None
+    settled: Callable[[Work], None] = lambda work: None
+    unblock: Callable[[Work, Stop, str], bool] = lambda work, stop, command: False
+    explain: Callable[[Work, Stop], AgentdError | None] = lambda work, stop: None
+    new_name: Callable[[Project, str], str] | None = None
+    recover: Callable[[Project], Project] = lambda project: project
+    resume: Resume | None = None
+
+
+def load(layout: Layout) -> Family:
+    """The family's code, imported when it is first needed."""
+    family: Family = import_module(f"{layout.module}.family").FAMILY
+    return family
+
+
+def family_of(work: Work) -> Family:
+    return load(work.layout)
