@@ -1,1 +1,1 @@
-"""The git program, and nothing else of git."""
+"""Access to git repositories. Every git command is run by `program.run`."""

@@ -1,18 +1,18 @@
-"""What differs between a base branch and the files as they are now, committed or not. It changes nothing."""
+"""The files of a work tree that differ from a base branch, committed or not. Nothing is written."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentd import process
 from agentd.errors import NotFound
-from agentd.git.repository import git
+from agentd.git.program import fields, text
+from agentd.git.trees import shown
 
-WORDS = {"A": "added", "M": "modified", "D": "deleted", "R": "renamed", "C": "copied", "T": "type changed"}
+WORDS = {b"A": "added", b"M": "modified", b"D": "deleted", b"R": "renamed", b"C": "copied", b"T": "type changed"}
 
 
 @dataclass(frozen=True)
 class ChangedFile:
-    """One file, and how many of its lines came and went; None where git cannot tell."""
+    """A changed file. The numbers of added and removed lines are None for binary and untracked files."""
 
     path: str
     status: str
@@ -21,39 +21,32 @@ class ChangedFile:
 
 
 def changed_files(folder: Path, base: str) -> tuple[ChangedFile, ...]:
-    """Every file below `folder` that differs from where its history left `base`, new ones included."""
+    """Return all files below `folder` that differ from the merge base of `base` and HEAD, untracked files included.
+
+    A submodule differs if another commit is checked out in it; its files are not compared.
+    """
     fork = _fork(folder, base)
-    options = ("--relative", "--no-renames", "--no-ext-diff", "-z")
-    names = _parts(git(folder, "diff", "--name-status", *options, fork, "--"))
-    status = {path: WORDS.get(letter[:1], letter) for letter, path in zip(names[::2], names[1::2], strict=False)}
+    # Without `dirty`, git runs in each submodule, with filter drivers from a configuration anybody could have put there.
+    options = ("--relative", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "-z")
+    names = fields(folder, "diff", "--name-status", *options, fork, "--")
     counts = {}
-    for line in _parts(git(folder, "diff", "--numstat", *options, fork, "--")):
-        added, removed, path = line.split("\t", 2)
-        counts[path] = (_number(added), _number(removed))
-    new = _parts(git(folder, "ls-files", "--others", "--exclude-standard", "-z"))
-    found = [ChangedFile(path, word, *counts.get(path, (None, None))) for path, word in status.items()]
-    return tuple(sorted([*found, *(ChangedFile(path, "added") for path in new)], key=lambda one: one.path))
+    for line in fields(folder, "diff", "--numstat", *options, fork, "--"):
+        *numbers, path = line.split(b"\t", 2)
+        counts[path] = [int(number) if number.isdigit() else None for number in numbers]
+    found = [
+        ChangedFile(shown(path), WORDS.get(letter, shown(letter)), *counts.get(path, ()))
+        for path, letter in dict(zip(names[1::2], names[::2], strict=True)).items()
+    ]
+    new = fields(folder, "ls-files", "--others", "--exclude-standard", "-z")
+    return tuple(sorted([*found, *(ChangedFile(shown(path), "added") for path in new)], key=lambda one: one.path))
 
 
 def _fork(folder: Path, base: str) -> str:
-    """The commit to compare with: where the two histories part."""
-    if process.run(("git", "rev-parse", "--git-dir"), cwd=folder, timeout=60).code != 0:
+    """Return the merge base of HEAD and the branch, or the branch's own commit if there is none."""
+    if not text(folder, "rev-parse", "--git-dir", accept=(0, 128)):
         raise NotFound(f"{folder} is not in a git repository, so nothing can be compared.", "read the files themselves")
     for name in (base, f"origin/{base}"):
-        found = process.run(
-            ("git", "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"),
-            cwd=folder,
-            timeout=60,
-        )
-        if found.code == 0 and found.output:
-            both = process.run(("git", "merge-base", found.output[0], "HEAD"), cwd=folder, timeout=60)
-            return both.output[0] if both.code == 0 and both.output else found.output[0]
+        words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        if tip := text(folder, *words, accept=(0, 1, 128)):
+            return text(folder, "merge-base", tip, "HEAD", accept=(0, 1, 128)) or tip
     raise NotFound(f"base_branch: there is no branch '{base}'.", 'send the name of a branch, or "HEAD"')
-
-
-def _parts(output: str) -> list[str]:
-    return [part for part in output.split("\0") if part]
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text.isdecimal() else None

@@ -1,32 +1,29 @@
-"""What git overlooks in a checkout without a word in the project's own files."""
+"""Ignored files, and the list of them that is not part of the project (`info/exclude`)."""
 
 import re
 from pathlib import Path
 
 from agentd.errors import AgentdError
-from agentd.git.repository import git, top
+from agentd.git.program import run, text
+from agentd.git.repository import top
 
 _SPECIAL = re.compile(r"[\\*?\[]")
 
 
 def exclude_file(folder: Path) -> Path | None:
-    """The person's own list of what a repository ignores; nothing outside a checkout."""
+    """Return the path of the repository's `info/exclude`, or None outside of a repository."""
     try:
-        return folder / git(folder, "rev-parse", "--git-path", "info/exclude").strip()
+        return folder / text(folder, "rev-parse", "--git-path", "info/exclude")
     except AgentdError:
         return None
 
 
 def is_ignored(folder: Path, path: Path) -> bool:
-    """Whether git overlooks a file, there or not; a file that was added is never overlooked."""
-    try:
-        git(folder, "check-ignore", "--quiet", "--", str(path))
-    except AgentdError:
-        return False
-    return True
+    """Return whether git ignores a path. The path need not exist; a tracked file is not ignored."""
+    return bool(run(folder, "check-ignore", "--", str(path), accept=(0, 1, 128)))
 
 
 def pattern(folder: Path, path: Path) -> str:
-    """The line in a list of ignored files that means this file and no other."""
+    """Return the exclude pattern that matches this path only."""
     inner = path.relative_to(top(folder)).as_posix()
     return "/" + _SPECIAL.sub(r"\\\g<0>", inner)

@@ -1,79 +1,68 @@
-"""A git checkout: the few commands agentd gives. It never touches history that is not its own."""
+"""Questions about a repository, and new repositories, branches and worktrees. Existing commits are never changed."""
 
-import os
+from contextlib import suppress
 from pathlib import Path
 
-from agentd import process
 from agentd.errors import AgentdError
-
-KEPT = ("GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
+from agentd.git.program import run, text
 
 
 def git(folder: Path, *args: str) -> str:
-    """What git prints, or an error with what it said."""
-    # A git hook that calls agentd sets these, and they would lead git into another repository.
-    away = {name: None for name in os.environ if name.startswith("GIT_") and name not in KEPT}
-    done = process.run(("git", *args), cwd=folder, env=away, timeout=60)
-    if done.ended != "exit" or done.code != 0:
-        said = " ".join(done.errors[-3:]) or f"exit {done.code}"
-        raise AgentdError(f"git {args[0]} failed in {folder}: {said}", f"git -C {folder} status")
-    return "\n".join(done.output)
+    """Run a git command with the user's settings and hooks, and return its output. Everything else here is isolated."""
+    return text(folder, *args, isolated=False)
 
 
 def begin_repository(folder: Path, message: str) -> None:
-    """A new repository with everything in it committed, whatever the person's own git settings are."""
+    """Create a repository in `folder` and commit all files in it, without the user's hooks and identity."""
     git(folder, "init", "--quiet", "--initial-branch=main")
-    git(folder, "add", "--all")
+    run(folder, "add", "--all")
     identity = ("-c", "user.name=agentd demo", "-c", "user.email=demo@localhost", "-c", "commit.gpgsign=false")
-    git(folder, *identity, "commit", "--quiet", "--no-verify", "-m", message)
+    run(folder, *identity, "commit", "--quiet", "--no-verify", "-m", message)
 
 
 def is_repository(folder: Path) -> bool:
-    """Whether a folder is in a git checkout that has a commit to start from."""
-    try:
-        git(folder, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-    except (AgentdError, OSError):
-        return False
-    return True
+    """Return whether `folder` is in a work tree or repository with at least one commit."""
+    with suppress(AgentdError, OSError):
+        return bool(run(folder, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"))
+    return False
 
 
 def top(folder: Path) -> Path:
-    """The folder a checkout begins at."""
-    return Path(git(folder, "rev-parse", "--show-toplevel")).resolve()
+    """Return the top folder of the work tree."""
+    return Path(text(folder, "rev-parse", "--show-toplevel")).resolve()
 
 
 def is_committed(folder: Path) -> bool:
-    """Whether a folder of a checkout is in its last commit."""
+    """Return whether `folder` exists in the commit HEAD."""
     inner = folder.resolve().relative_to(top(folder)).as_posix()
-    return inner == "." or bool(git(folder, "ls-tree", "--full-tree", "-d", "HEAD", "--", inner).strip())
+    return inner == "." or bool(run(folder, "ls-tree", "--full-tree", "-d", "HEAD", "--", inner))
 
 
 def head(folder: Path) -> str:
-    """The commit that is checked out."""
-    return git(folder, "rev-parse", "HEAD").strip()
+    """Return the hash of the commit HEAD."""
+    return text(folder, "rev-parse", "HEAD")
 
 
 def branch_commit(folder: Path, branch: str) -> str:
-    """The commit a branch points at; nothing if there is no such branch."""
-    found = git(folder, "for-each-ref", "--format=%(objectname)", f"refs/heads/{branch}")
-    return found.strip()
+    """Return the hash of the commit a branch points to, or "" if there is no such branch."""
+    return text(folder, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}^{{commit}}", accept=(0, 1))
 
 
 def new_branch(folder: Path, branch: str) -> None:
-    """A new branch from where the checkout stands; what is not committed stays as it is."""
+    """Create a branch at HEAD and check it out. Uncommitted changes are kept."""
     git(folder, "checkout", "--quiet", "-b", branch)
 
 
 def new_worktree(folder: Path, branch: str, path: Path) -> None:
-    """Another checkout of the same repository in a folder of its own, on a new branch."""
+    """Create a branch at HEAD and check it out in a new worktree at `path`."""
     git(folder, "worktree", "add", "--quiet", "-b", branch, str(path))
 
 
 def current_branch(folder: Path) -> str:
-    """The branch that is checked out; nothing if none is."""
-    return git(folder, "branch", "--show-current").strip()
+    """Return the name of the branch that is checked out, or "" if HEAD is detached."""
+    return text(folder, "branch", "--show-current")
 
 
 def private_folder(folder: Path) -> Path:
-    """Where git keeps what is about this checkout alone."""
-    return (folder / git(folder, "rev-parse", "--git-dir").strip()).resolve()
+    """Return the git directory of this worktree (`$GIT_DIR`)."""
+    return Path(text(folder, "rev-parse", "--absolute-git-dir"))

@@ -1,0 +1,77 @@
+"""Runs the git program.
+
+By default a command is isolated: hooks, the file system monitor, the pager and prompts are off, no optional locks are
+taken, and the settings below replace those of the user and the repository. The work tree is the one that contains the
+folder, whatever `core.worktree` says. Filter drivers (`filter.*`) stay in effect for commands that read or write files of
+the work tree: without them the files cannot be compared with what is committed.
+"""
+
+import os
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from agentd import process
+from agentd.errors import AgentdError
+from agentd.process.plain import Ended, run_plain
+
+TIMEOUT = 600
+# All other GIT_* variables are removed: a hook that calls agentd sets some, and they can point to another repository.
+KEPT = ("GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
+_SETTINGS = (
+    f"core.checkStat=default core.fsmonitor=false core.hooksPath={os.devnull} core.ignoreStat=false "
+    "core.logAllRefUpdates=false core.splitIndex=false core.trustctime=true diff.relative=false gc.auto=0 "
+    "submodule.recurse=false"
+).split()
+_ISOLATED = ("--no-pager", *(word for setting in _SETTINGS for word in ("-c", setting)))
+_ENVIRONMENT = {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": ""}
+
+
+def run(
+    folder: Path,
+    *args: str,
+    stdin: bytes = b"",
+    env: Mapping[str, str] = {},
+    accept: Collection[int] = (0,),
+    isolated: bool = True,
+) -> bytes:
+    """Run a git command in `folder` and return its standard output.
+
+    `isolated=False` is for commands that must run the user's hooks with the user's settings; `stdin` is not used then.
+    Raises AgentdError with the end of git's standard error if the exit code is not in `accept`, or after 10 minutes.
+    """
+    removed = {name: None for name in os.environ if name.startswith("GIT_") and name not in KEPT}
+    if isolated:
+        around = {**removed, **_ENVIRONMENT, **_work_tree(folder), **env}
+        done = run_plain(("git", *_ISOLATED, *args), cwd=folder, env=around, stdin=stdin, timeout=TIMEOUT)
+    else:
+        # A hook can start processes that outlive git; `process.run` ends them.
+        watched = process.run(("git", *args), cwd=folder, env={**removed, **env}, timeout=TIMEOUT)
+        output, errors = ("\n".join(lines).encode() for lines in (watched.output, watched.errors))
+        done = Ended(watched.code, output, errors, late=watched.ended != "exit")
+    if done.code in accept and not done.late:
+        return done.output
+    lines = done.errors.decode(errors="replace").splitlines()[-3:]
+    said = f"no end in {TIMEOUT} s" if done.late else " ".join(lines) or f"exit {done.code}"
+    command = next((arg for arg in args if not arg.startswith("-") and "=" not in arg), "")  # after -c name=value
+    raise AgentdError(f"git {command} failed in {folder}: {said}", f"git -C {folder} status")
+
+
+def text(folder: Path, *args: str, **options: Any) -> str:
+    """Return the output of `run` as text, without the final newline."""
+    return os.fsdecode(run(folder, *args, **options).removesuffix(b"\n"))
+
+
+def fields(folder: Path, *args: str, env: Mapping[str, str] = {}) -> list[bytes]:
+    """Return the fields of the output of a git command with `-z`, which ends each with a NUL byte."""
+    return [field for field in run(folder, *args, env=env).split(b"\0") if field]
+
+
+def _work_tree(folder: Path) -> dict[str, str]:
+    """Return the variable that sets the work tree, found by looking for `.git` as git does."""
+    real = Path(os.path.realpath(folder))
+    for place in (real, *real.parents):
+        mark = place / ".git"
+        if mark.is_file() or (mark / "HEAD").exists():
+            return {"GIT_WORK_TREE": str(place)}
+    return {}
