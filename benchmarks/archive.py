@@ -15,7 +15,6 @@ from agentd.families.change.documents import proposal, tasks
 from agentd.git import trees
 from agentd.library import spec
 from agentd.model.change import AffectedSpec, Impact, Proposal, Requirement, Scenario, Spec, Task, Tasks
-from agentd.proof.record import OURS
 from benchmarks import _openspec
 from benchmarks.validate import NOW, a_spec, state, write
 from benchmarks.validate import make_tree as make_library
@@ -24,6 +23,7 @@ SPECS = 1000
 ROUNDS = 15
 LIMIT = 0.5
 THEIRS = "openspec archive"
+OURS = ("agentd", ".agents", ".agents-work")
 
 
 def main() -> int:

@@ -13,11 +13,14 @@ import time
 from pathlib import Path
 
 from agentd.engine.advance import start
+from agentd.engine.drive import drive
+from agentd.families import own
 from agentd.model.workflow import Edge, Step, Workflow
 from agentd.runs.config import Config, read_config
+from agentd.runs.ports import Ports
 from agentd.runs.project import Project
 from agentd.runs.work import Work
-from agentd.state.codecs import OWN
+from agentd.state.codecs import PLAIN
 from agentd.state.store import Store, new_state
 
 STEPS = 1000
@@ -69,8 +72,8 @@ def step_seconds(folder: Path) -> list[float]:
     """What each step took, from the save of its intent to the save of its outcome."""
     workflow = table()
     folder.mkdir()
-    store = Store(folder, OWN)
-    project = Project(folder, Config(read_config(folder, {}).sections))
+    store = Store(folder, PLAIN)
+    project = Project(folder, Config(read_config(folder, env={}).sections), (own.LAYOUT,))
     state = store.save(new_state(start(workflow, "bench"), description="no-op steps"), project.now(), "start")
     notes = "".join(
         f"# note {number}: what a person wrote here must stay\nkey_{number}: value {number}  # and this\n"
@@ -78,9 +81,10 @@ def step_seconds(folder: Path) -> list[float]:
     )
     store.path.write_text(store.path.read_text() + notes)
     state = store.load()
-    work, times = Timed(project, workflow, store, state), []
-    work.go()
-    times = [end - begin for begin, end in zip(work.marks, work.marks[1:], strict=False)]
+    work = Work(project, own.LAYOUT, workflow, store, state)
+    ports = Timed(work)
+    drive(workflow, work.state.run, ports)
+    times = [end - begin for begin, end in zip(ports.marks, ports.marks[1:], strict=False)]
     text = store.path.read_text()
     assert text.count("what a person wrote") == 60, "a comment was lost"
     assert state.run.step == "step_0"
@@ -89,7 +93,7 @@ def step_seconds(folder: Path) -> list[float]:
     return times
 
 
-class Timed(Work):
+class Timed(Ports):
     """The ports of a run, with the time of each `begin`."""
 
     marks: list[float]

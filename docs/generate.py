@@ -17,7 +17,7 @@ from agentd.cli import COMMANDS, cli
 from agentd.model.job import Failure
 from agentd.model.workflow import Workflow
 from agentd.workflows.diagram import draw
-from agentd.workflows.load import BUILT_IN, read_built_in
+from tests.built_in import BUILT_IN, read_built_in
 
 FAILURES: dict[Failure, str] = {
     "lost": "the conversation to go on with is not there any more",

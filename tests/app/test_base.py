@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentd.errors import Corrupt
+from agentd.families.change.specs import removed_in
 from agentd.library import snapshot
 from tests.plan.plans import plan_of
 from tests.sandbox import CHANGE, IDEA, NEVER, Sandbox, make_sandbox
@@ -77,7 +78,7 @@ def test_a_proposal_that_is_no_text_keeps_no_base_from_being_pruned(tmp_path: Pa
         (tmp_path / "proposal.md").write_bytes(text or b"")
         if text is None:
             (tmp_path / "proposal.md").unlink()
-        snapshot.prune(tmp_path)
+        snapshot.prune(tmp_path, lambda: removed_in(tmp_path))
         known = snapshot.read(tmp_path)
         assert known is not None
         assert set(known.specs) == kept
@@ -139,6 +140,6 @@ def test_a_base_that_was_tampered_with_is_an_error_that_leaves_it(tmp_path: Path
         assert (tmp_path / "base.json").read_text() == text
     (tmp_path / "base.json").unlink()
     assert snapshot.read(tmp_path) is None
-    snapshot.prune(tmp_path)
+    snapshot.prune(tmp_path, lambda: removed_in(tmp_path))
     snapshot.widen(tmp_path, tmp_path)
     assert not (tmp_path / "base.json").exists()

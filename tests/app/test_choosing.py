@@ -9,7 +9,7 @@ from agentd.calling import roster
 from agentd.calling.roster import line_up, notices, same_mind
 from agentd.errors import BadConfig, NotFound
 from agentd.runs.project import Project
-from agentd.workflows.load import read_built_in
+from tests.built_in import read_built_in
 
 
 @pytest.fixture

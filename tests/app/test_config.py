@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from agentd.app import LAYOUTS
 from agentd.errors import BadConfig
 from agentd.model.models import AgentModel
 from agentd.runs.config import Config, read_config
@@ -15,11 +16,11 @@ def config(folder: Path, project: str = "", personal: str = "") -> Config:
     for path, text in ((folder / "agentd", project), (folder / "home" / "agentd", personal)):
         path.mkdir(parents=True, exist_ok=True)
         (path / "config.toml").write_text(text, encoding="utf-8")
-    return read_config(folder, {"XDG_CONFIG_HOME": str(folder / "home"), "HOME": str(folder / "nobody")})
+    return read_config(folder, LAYOUTS, {"XDG_CONFIG_HOME": str(folder / "home"), "HOME": str(folder / "nobody")})
 
 
 def test_without_a_file_every_setting_has_its_default(tmp_path: Path) -> None:
-    found = read_config(tmp_path, {})
+    found = read_config(tmp_path, LAYOUTS, {})
     assert found.warnings == ()
     assert found.human_in_loop
     assert found.sections["workflow"] == {
@@ -46,7 +47,7 @@ def test_without_a_file_every_setting_has_its_default(tmp_path: Path) -> None:
 
 @pytest.mark.requirement(32, 289)
 def test_the_built_in_agents_have_their_models(tmp_path: Path) -> None:
-    found = read_config(tmp_path, {})
+    found = read_config(tmp_path, LAYOUTS, {})
     tables = {
         agent: [
             (model.id, model.model, model.complexity, model.effort, model.cost_per_1m_input, model.cost_per_1m_output)

@@ -6,12 +6,13 @@ import os
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agentd.evidence.running import look
 from agentd.git.repository import begin_repository, git
-from agentd.model.evidence import Command
+from agentd.model.evidence import Command, Harm
 from agentd.proof import hidden_code
 
 OURS = ("agentd",)
@@ -36,8 +37,12 @@ def write(folder: Path, files: dict[str, str]) -> None:
         (folder / name).write_text(text, encoding="utf-8")
 
 
-def told(project: Path, known: dict[str, object]) -> list[tuple[str, str]]:
-    return [(harm.file, harm.message) for harm in hidden_code.harms(project, known, OURS)]
+def harms(project: Path, known: dict[str, Any]) -> list[Harm]:
+    return hidden_code.harms(project, known.get("unseen"), known.get("git_settings"), OURS)
+
+
+def told(project: Path, known: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(harm.file, harm.message) for harm in harms(project, known)]
 
 
 def test_what_was_there_before_is_no_harm_and_nothing_is_told_of_its_content(project: Path) -> None:
@@ -75,7 +80,7 @@ def test_what_one_content_was_waived_for_another_is_not(project: Path) -> None:
     ids = set()
     for text in ("other\n", "another\n"):
         write(project, {"local.py": text})
-        ids |= {harm.id for harm in hidden_code.harms(project, known, OURS)}
+        ids |= {harm.id for harm in harms(project, known)}
     assert len(ids) == 2
 
 

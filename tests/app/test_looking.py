@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from agentd.families.change.archive import record
+from agentd.families.change import LAYOUT
+from agentd.families.change.archive import listing, record
+from agentd.families.change.archive.listing import Archived, Effect
 from agentd.families.change.archive.record import Record, Touched
 from agentd.model.merge import Delta
-from agentd.runs import overview as looking
-from agentd.runs.overview import Archived, Effect, Unreadable, overview
+from agentd.runs.overview import Unreadable, overview
 from agentd.runs.report import Report
-from agentd.state.codecs import codec
 from agentd.state.store import Store
 from tests.app.tree import NOW, Tree, state
 
@@ -48,7 +48,7 @@ def test_a_folder_that_is_no_run_is_no_run(tree: Tree) -> None:
 
 def test_a_peek_sees_what_a_load_sees(tree: Tree) -> None:
     folder = tree.change()
-    store = Store(folder, codec("change"))
+    store = Store(folder, LAYOUT.codec)
     assert store.peek() == store.load()
     (folder / "STATE.yaml").write_text(state("add-oauth") + "note: {a: [1, 'x', &b c]}\nagain: *b\n")
     assert store.peek() == store.load()
@@ -112,4 +112,4 @@ def test_of_a_change_archived_without_a_record_only_the_names_of_its_specs_are_t
 
 
 def in_archive_of(tree: Tree) -> list[Archived | Unreadable]:
-    return looking.archived(tree.project)
+    return listing.archived(tree.project)

@@ -6,7 +6,7 @@ import pytest
 
 from agentd.errors import AgentdError, BadConfig
 from agentd.model.evidence import Command
-from agentd.proof.evidence import store
+from agentd.proof.commands import store
 from agentd.runs.config import read_config
 
 BEFORE = """# ours

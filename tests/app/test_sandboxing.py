@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from agentd import process
+from agentd.app import LAYOUTS
 from agentd.calling import sandbox
 from agentd.calling.sandbox import around_agent, around_tests, enclose, explain, find_front
 from agentd.calling.sandbox_rules import Reach, rules
@@ -50,8 +51,8 @@ class House:
         return self.root / "agentd" / "changes" / "add"
 
     def project(self, mode: str = "on", **more: tuple[str, ...]) -> Project:
-        config = read_config(self.root).with_settings("sandbox", mode=mode, **more)
-        return Project(self.root, config, say=self.said.append)
+        config = read_config(self.root, LAYOUTS).with_settings("sandbox", mode=mode, **more)
+        return Project(self.root, config, LAYOUTS, say=self.said.append)
 
     def job(self, edits: bool = True, tools: tuple[str, ...] = ()) -> Job:
         return Job(

@@ -8,6 +8,7 @@ import pytest
 
 from agentd.errors import ChangeNotFound, Held
 from agentd.families.change.documents import proposal, tasks
+from agentd.families.change.specs import removed_in
 from agentd.families.change.validation import validate_all, validate_change, validate_library
 from agentd.library import snapshot as base
 from agentd.library import spec
@@ -277,7 +278,7 @@ def test_what_an_archived_change_removed_is_not_missed(tree: Tree) -> None:
     library = tree.library(a_spec("login"))
     folder = tree.removal("drop-login", "login", refs=("login:R1", "login:R2"))
     base.begin(folder, tree.root)
-    base.prune(folder)
+    base.prune(folder, lambda: removed_in(folder))
     (library / "login.md").unlink()
     (folder / "STATE.yaml").write_text(state("drop-login", "archived"))
     (tree.root / "agentd" / "archive").mkdir()

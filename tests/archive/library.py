@@ -6,8 +6,9 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from agentd.families.change.archive.writes import ACTIVE, ARCHIVE
+from agentd.families.change import ACTIVE, ARCHIVE
 from agentd.families.change.documents import proposal
+from agentd.families.change.specs import removed_in
 from agentd.library import snapshot, spec
 from agentd.model.change import AffectedSpec, Impact, Proposal, Requirement, Scenario, Spec
 from tests.sandbox import Sandbox
@@ -70,7 +71,7 @@ class Library(Sandbox):
             path.write_bytes(page.encode())
         snapshot.begin(folder, self.root)
         if phase != "proposed":
-            snapshot.prune(folder)
+            snapshot.prune(folder, lambda: removed_in(folder))
         (folder / "STATE.yaml").write_text(STATE.format(name=change, phase=phase, now=NOW, updated=updated))
         (folder / "journal.jsonl").write_text('{"n":13,"at":"' + NOW + '","event":"end","phase":"complete"}\n')
         return folder

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agentd.state import layout, lock
+from agentd.families.change import LAYOUT
+from agentd.state import lock
 from tests.archive.library import ONE, Library, a_spec, make_library
 
 SUM = a_spec("sum", R1="It adds.")
@@ -138,7 +139,7 @@ def check_whole(library: Library, stage: Stage, trees: Sequence[Tree] = ()) -> T
     found = {name: text for name, text in tree(library).items() if not UNDECIDED.fullmatch(name)}
     wanted = trees or stage.trees
     assert found in wanted, f"a mixture: {[difference(found, each) for each in wanted]}"
-    assert not (library.root / layout.PENDING).exists()
+    assert not (library.root / LAYOUT.unfinished).exists()
     for change in stage.scenario.changes:
         folder = library.folder(change)
         home = "agentd/archive" if library.state(change)["phase"] == "archived" else "agentd/changes"

@@ -11,7 +11,7 @@ import pytest
 
 from agentd.app import open_project
 from agentd.families.change.archive.merge import losses
-from agentd.runs.work import Work
+from agentd.runs.work import work_on
 from agentd.text import frontmatter
 from tests.archive.library import ONE, Library, a_spec
 
@@ -272,8 +272,7 @@ def test_what_a_plan_takes_out_of_the_library_is_said_when_it_is_approved(librar
     library.put("old", a_spec("old"))
     library.complete("a", {"report": a_spec(R1="It prints a report.")}, removed=["old"])
     project = open_project(library.root)
-    store = project.store(project.find("a"))
-    work = Work(project, project.workflow("change"), store, store.load())
+    work = work_on(project, project.find("a"))
     assert list(losses(work)) == ["old (all of it)", "report (R2)"]
 
 

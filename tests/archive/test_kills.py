@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentd.state import layout
+from agentd.families.change import LAYOUT
 from tests.archive.library import Library, a_spec
 from tests.archive.stages import (
     SCENARIOS,
@@ -37,7 +37,7 @@ FEW = {"ours": 12, "all": 12}  # places in a sample; of the others all are taken
 RANDOM = {"sample": 20, "all": 200}
 PAIRS = {"sample": 12, "all": 80}
 SIGNALS = {"sample": 6, "all": 40}
-LOOKS, WRITES = "agentd/.lock", layout.PENDING  # most of the time before these are there goes into starting up
+LOOKS, WRITES = "agentd/.lock", LAYOUT.unfinished  # most of the time before these are there goes into starting up
 MINE = "\nA person's own words.\n"
 
 
@@ -189,7 +189,7 @@ def cut_off(made: Stage, number: signal.Signals, count: int, folder: Path) -> li
         wait_for(library, sign, process.poll)
         time.sleep(float(share) * spans[sign])
         code = kill(process, number)
-        pending = (library.root / layout.PENDING).exists()
+        pending = (library.root / LAYOUT.unfinished).exists()
         ends.append("under way" if pending else "over" if code == 0 else "before")
         assert code in (0, -number, 128 + number), code
         go_on(library, at)
@@ -310,9 +310,9 @@ def test_a_note_that_a_person_took_away_after_the_kill_is_not_needed(
     made = stage("archive")
     library = made.copy(tmp_path / "cut")
     assert library.run("archive", "a", env={"AGENTD_CRASH": place}).code == DEADLY
-    (library.root / layout.PENDING).write_text("{")
+    (library.root / LAYOUT.unfinished).write_text("{")
     assert "rm " in library.run("status").err
-    (library.root / layout.PENDING).unlink()
+    (library.root / LAYOUT.unfinished).unlink()
     if then == "archive" or library.folder("a").parent.name == "changes":
         assert library.run("archive", "a").code == 0
         check_whole(library, made, [made.new])
@@ -329,7 +329,7 @@ def test_without_its_note_a_command_that_was_cut_off_can_be_undone(
     made = stage(name)
     library = made.copy(tmp_path / "cut")
     assert library.run(*made.scenario.words, env={"AGENTD_CRASH": place}).code == DEADLY
-    (library.root / layout.PENDING).unlink()
+    (library.root / LAYOUT.unfinished).unlink()
     assert library.run("undo", "a").code == 0
     check_whole(library, made, [made.old if name == "archive" else made.new])
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from agentd import demo
 from agentd.calling.sandbox import find_front
-from agentd.families.change import demo
 from tests.sandbox import CHANGE, IDEA, Sandbox, alive, wait_until
 
 works = pytest.mark.skipif(

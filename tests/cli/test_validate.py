@@ -10,8 +10,8 @@ import pytest
 
 from agentd.families.change.documents import tasks
 from agentd.library import spec
-from agentd.workflows.load import read_built_in
 from tests.app.tree import Tree, a_spec, some_tasks, spoil
+from tests.built_in import read_built_in
 from tests.sandbox import Sandbox, wait_until
 
 

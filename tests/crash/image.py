@@ -12,7 +12,7 @@ import psutil
 
 from agentd.families.change.documents import tasks
 from agentd.git import trees
-from agentd.proof import evidence_file, record
+from agentd.proof import evidence_file
 from agentd.state import journal
 from agentd.text import lossless_yaml
 from agentd.usage import ledger
@@ -32,6 +32,7 @@ PROPOSAL = re.compile(r"(?m)^  proposal.md:\n    hash: .+$")  # of all its bytes
 # What cut-off calls of agents that worked side by side add to.
 CALLS = re.compile(r"(?m)^(llm_calls|total_cost|total_tokens_in|total_tokens_out|unknown_costs):.*\n( .*\n)*")
 LEDGER = "agentd/ledger.jsonl"
+OURS = ("agentd", ".agents", ".agents-work")
 
 
 def of(root: Path, alone: bool) -> dict[str, str]:
@@ -129,7 +130,7 @@ def check_implementations(root: Path) -> None:
         if phase not in ("complete", "archived"):
             continue
         assert trees.kept(root, f"{folder.name}/base") == (kept["base"] if phase == "complete" else "")
-        for name, tree in (("baseline", kept["base"]), ("evidence", trees.snapshot(root, record.OURS))):
+        for name, tree in (("baseline", kept["base"]), ("evidence", trees.snapshot(root, OURS))):
             data = (folder / f"{name}.json").read_bytes()
             assert evidence_file.read(data.decode(), name).tree == tree, f"{name}.json is of other files"
             assert sha256(data).hexdigest() == kept[name]["sha256"], f"{name}.json is not what the state says"

@@ -15,15 +15,15 @@ import anyio
 from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
-from agentd.app import open_project
+from agentd.app import open_desk, open_project
 from agentd.engine.advance import start
+from agentd.families.change import LAYOUT
 from agentd.git.repository import begin_repository
 from agentd.mcp.server import Documents
+from agentd.model.job import TOOLS
 from agentd.model.run import Intent
-from agentd.runs.call_scope import TOOLS, open_desk
-from agentd.state.codecs import CODECS
 from agentd.state.store import Store, new_state
-from agentd.workflows.load import read_built_in
+from tests.built_in import read_built_in
 from tests.mcp import samples
 
 AT = "2026-01-01T00:00:00.000000Z"
@@ -50,7 +50,7 @@ class Bench:
         run = replace(run, step=step, phase=table.steps[step].phase, intent=Intent(self.call, AT, given))
         path = self.folder / "STATE.yaml"
         path.unlink(missing_ok=True)
-        Store(self.folder, CODECS["change"]).save(new_state(run, description="Sign in with OAuth"), AT, "begin")
+        Store(self.folder, LAYOUT.codec).save(new_state(run, description="Sign in with OAuth"), AT, "begin")
 
     def env(self, call: str | None = None) -> dict[str, str]:
         own = {name: value for name, value in os.environ.items() if not name.startswith("AGENTD_")}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentd.families.change.documents import proposal
-from agentd.runs.call_scope import TOOLS
+from agentd.model.job import TOOLS
 from tests.mcp import samples
 from tests.mcp.bench import Bench, Raw
 

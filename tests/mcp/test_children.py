@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from agentd.app import open_desk
 from agentd.engine.advance import start
 from agentd.errors import NotFound
 from agentd.families.change.documents import proposal
 from agentd.library import spec
 from agentd.model.run import Intent, Run
-from agentd.runs.call_scope import open_desk
-from agentd.state.codecs import OWN
+from agentd.state.codecs import PLAIN
 from agentd.state.layout import child_folder
 from agentd.state.store import Store, new_state
-from agentd.workflows.load import read_built_in
+from tests.built_in import read_built_in
 from tests.mcp import samples
 from tests.mcp.bench import AT, Bench, said
 
@@ -37,7 +37,7 @@ class Child:
         self.save(replace(run, intent=Intent(call, AT, tools)))
 
     def save(self, run: Run) -> None:
-        Store(self.folder, OWN).save(new_state(run), AT, "begin")
+        Store(self.folder, PLAIN).save(new_state(run), AT, "begin")
 
 
 @pytest.fixture

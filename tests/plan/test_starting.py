@@ -7,10 +7,10 @@ import pytest
 
 from agentd.app import open_project
 from agentd.engine.advance import start
-from agentd.families.change import questions
-from agentd.runs.work import Work
+from agentd.runs import decisions
+from agentd.runs.work import Work, work_on
 from agentd.state import layout
-from agentd.state.codecs import OWN
+from agentd.state.codecs import PLAIN
 from agentd.state.store import Store, new_state
 from tests.plan.plans import QUESTIONS, SHORT, answered, spec, steps
 from tests.sandbox import CHANGE, IDEA, NEVER, NO, YES, Sandbox, reviewed
@@ -237,12 +237,12 @@ def test_every_question_has_its_recommended_answer_first(planned: Sandbox, table
     project = open_project(planned.root)
     (planned.folder() / "questions.yaml").write_text(QUESTIONS)
     place = project.find(CHANGE)
-    top = Work(project, project.workflow("change"), project.store(place), project.store(place).load())
+    top = work_on(project, place)
     asked = [step for step in project.workflow(table).steps.values() if step.kind == "ask"]
     assert asked
     for step in asked:
         work = top if table == "change" else _child(top)
-        found = questions.question(work, step)
+        found = decisions.question(work, step)
         marked = [option.label.endswith(" (Recommended)") for option in found.options]
         assert marked == [True, *[False] * (len(marked) - 1)], step.name
         assert found.free or {option.value for option in found.options} == set(step.next), step.name
@@ -280,8 +280,8 @@ def _question(sandbox: Sandbox, change: str) -> dict[str, Any]:
 def _child(top: Work) -> Work:
     """The run that puts the first of the planner's questions."""
     workflow = top.project.workflow("change-question")
-    store = Store(layout.child_folder(top.store.folder, "clarify", "Q1"), OWN)
-    return Work(top.project, workflow, store, new_state(start(workflow, "Q1")), top)
+    store = Store(layout.child_folder(top.store.folder, "clarify", "Q1"), PLAIN)
+    return Work(top.project, top.layout, workflow, store, new_state(start(workflow, "Q1")), top)
 
 
 def test_a_description_may_begin_with_a_bullet(sandbox: Sandbox) -> None:

@@ -6,12 +6,14 @@ from textwrap import dedent
 
 import pytest
 
+from agentd.families.change import LAYOUT
+from agentd.families.change.call import NEEDS, template_of
 from agentd.families.change.documents import proposal
 from agentd.model.change import Review
-from agentd.prompts.render import HERE, NEEDS, SLOT, built_in, for_step, render
+from agentd.prompts.render import HERE, SLOT, render
 from agentd.review import challenge_page
-from agentd.workflows.load import read_built_in
 from tests.app.tree import a_proposal
+from tests.built_in import read_built_in
 
 FOLDER = "/p/agentd/changes/add-oauth"
 VALUES = {
@@ -49,6 +51,10 @@ STEPS = sorted(NEEDS)
 FROM_PEOPLE = ("description", "issues", "findings", "tasks", "evidence", "output", "against", "code_issues")
 
 
+def built_in(step: str) -> str:
+    return (LAYOUT.folder / "prompts" / f"{step}.md").read_text(encoding="utf-8")
+
+
 def filled(step: str, **values: str) -> str:
     return render(built_in(step), VALUES | values, f"{step}.md")
 
@@ -63,17 +69,18 @@ def has(text: str, *wanted: str) -> None:
 def test_every_step_of_a_change_that_an_agent_plays_has_its_template() -> None:
     tables = [read_built_in(name) for name in ("change", "change-spec", "change-part", "change-review")]
     steps = [step for step in chain(*(table.steps.values() for table in tables)) if step.kind == "agent"]
-    assert {step.name: for_step(step.name, step.tools) for step in steps} == {name: name for name in STEPS}
+    assert {step.name: template_of(step.name, step.tools) for step in steps} == {name: name for name in STEPS}
 
 
 def test_every_template_that_ships_is_used() -> None:
-    assert {path.stem for path in HERE.glob("*.md")} == {*STEPS, "step", "instructions"}
+    assert {path.stem for path in (LAYOUT.folder / "prompts").glob("*.md")} == {*STEPS}
+    assert {path.stem for path in HERE.glob("*.md")} == {"step", "instructions"}
 
 
 def test_a_step_that_only_shares_a_name_gets_the_template_for_every_step() -> None:
-    assert for_step("challenge", ("create_review",)) == "step"
-    assert for_step("challenge", ()) == "step"
-    assert for_step("polish", ("edit_file",)) == "step"
+    assert template_of("challenge", ("create_review",)) == ""
+    assert template_of("challenge", ()) == ""
+    assert template_of("polish", ("edit_file",)) == ""
 
 
 @pytest.mark.parametrize("step", STEPS)

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentd.app import LAYOUTS
 from agentd.model.decision import Decision, Option
 from agentd.model.run import Intent, Run
-from agentd.state.codecs import CODECS, OWN, Codec, Malformed, State, decode, encode
+from agentd.state.codecs import PLAIN, Codec, Malformed, State, decode, encode
 
 WORDS = st.text("abcdefgh.-_", min_size=1, max_size=8)
 TEXT = st.text(max_size=20)
@@ -19,7 +20,10 @@ RUNS = st.builds(
     WORDS,
     WORDS,
     counts=st.dictionaries(WORDS, st.integers(0, 9), max_size=3),
-    intent=st.none() | st.builds(Intent, WORDS, WORDS, st.lists(WORDS, max_size=2).map(tuple)),
+    intent=st.none()
+    | st.builds(
+        Intent, WORDS, WORDS, st.lists(WORDS, max_size=2).map(tuple), st.dictionaries(WORDS, WORDS, max_size=2)
+    ),
     asked_by=TEXT,
     spent=TEXT,
     waived=st.lists(WORDS, max_size=3).map(tuple),
@@ -40,7 +44,7 @@ OPEN = st.builds(
     by=TEXT,
     shown=st.dictionaries(WORDS, WORDS, max_size=2),
 )
-CODEC = st.sampled_from([*CODECS.values(), OWN])
+CODEC = st.sampled_from([layout.codec for layout in LAYOUTS])
 UNKNOWN = st.dictionaries(st.text("xyz", min_size=3, max_size=6), TEXT, max_size=3)
 
 
@@ -83,7 +87,7 @@ DECISION = {"decision_id": "UD-1", "question": "?", "status": "pending", "state_
 )
 def test_what_cannot_be_is_refused(change: dict[str, Any], said: str | None) -> None:
     if said is None:
-        decode(OWN, GOOD | change)
+        decode(PLAIN, GOOD | change)
     else:
         with pytest.raises(Malformed, match=said):
-            decode(OWN, GOOD | change)
+            decode(PLAIN, GOOD | change)

@@ -6,16 +6,20 @@ from pathlib import Path
 
 import pytest
 
+from agentd.app import LAYOUTS
 from agentd.errors import Corrupt
+from agentd.families import staged, team
 from agentd.model.run import Run
 from agentd.state import journal
-from agentd.state.codecs import CODECS, OWN, Codec
+from agentd.state.codecs import PLAIN, Codec
 from agentd.state.store import Store, new_state
 
 RUN = Run("w", "x", "one", "a")
 
 
-@pytest.mark.parametrize("codec", [*CODECS.values(), OWN], ids=lambda codec: f"{codec.file}-{codec.name_key}")
+@pytest.mark.parametrize(
+    "codec", [layout.codec for layout in LAYOUTS], ids=lambda codec: f"{codec.file}-{codec.name_key}"
+)
 def test_a_state_is_saved_and_read_again(tmp_path: Path, codec: Codec) -> None:
     saved = Store(tmp_path, codec).save(new_state(RUN, description="words"), "2026-01-01T00:00:00Z", "start")
     read = Store(tmp_path, codec).load()
@@ -25,7 +29,7 @@ def test_a_state_is_saved_and_read_again(tmp_path: Path, codec: Codec) -> None:
 
 
 def test_each_save_is_one_numbered_line_in_the_diary(tmp_path: Path) -> None:
-    store = Store(tmp_path, OWN)
+    store = Store(tmp_path, PLAIN)
     state = store.save(new_state(RUN), "t1", "start")
     state = store.save(replace(state, run=replace(RUN, step="b")), "t2", "end", step="a", to="b")
     assert [(event["n"], event["at"], event["event"]) for event in journal.read(tmp_path)] == [
@@ -37,7 +41,7 @@ def test_each_save_is_one_numbered_line_in_the_diary(tmp_path: Path) -> None:
 
 
 def test_a_comment_written_while_agentd_works_survives(tmp_path: Path) -> None:
-    store = Store(tmp_path, OWN)
+    store = Store(tmp_path, PLAIN)
     state = store.save(new_state(RUN), "t1", "start")
     store.path.write_text("# a thought\n" + store.path.read_text() + "mine: 1  # keep\n")
     store.save(replace(state, run=replace(RUN, step="b")), "t2", "end")
@@ -48,7 +52,7 @@ def test_a_comment_written_while_agentd_works_survives(tmp_path: Path) -> None:
 
 
 def test_a_phase_set_while_agentd_works_is_not_overwritten(tmp_path: Path) -> None:
-    store = Store(tmp_path, OWN)
+    store = Store(tmp_path, PLAIN)
     state = store.save(new_state(RUN), "t1", "start")
     store.path.write_text(store.path.read_text().replace("phase: one", "phase: two"))
     before = store.path.read_bytes()
@@ -60,11 +64,11 @@ def test_a_phase_set_while_agentd_works_is_not_overwritten(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("codec", "text", "line"),
     [
-        (OWN, "name: x\nphase: one\nrun:\n  step: [1]\n", 4),
-        (OWN, "name: x\nphase: one\nuser_decisions:\n- {}\n- {decision_id: 1}\n", 4),
-        (CODECS["staged"], '{"name": "x",\n "currentStage": "PLAN",\n "version": 9}', 3),
-        (CODECS["staged"], '{"name": "x",\n "currentStage"}', 2),
-        (CODECS["team"], "[]", 1),
+        (PLAIN, "name: x\nphase: one\nrun:\n  step: [1]\n", 4),
+        (PLAIN, "name: x\nphase: one\nuser_decisions:\n- {}\n- {decision_id: 1}\n", 4),
+        (staged.LAYOUT.codec, '{"name": "x",\n "currentStage": "PLAN",\n "version": 9}', 3),
+        (staged.LAYOUT.codec, '{"name": "x",\n "currentStage"}', 2),
+        (team.LAYOUT.codec, "[]", 1),
     ],
 )
 def test_an_error_has_the_line_of_the_value(tmp_path: Path, codec: Codec, text: str, line: int) -> None:
@@ -78,7 +82,7 @@ def test_an_error_has_the_line_of_the_value(tmp_path: Path, codec: Codec, text: 
 
 
 def test_a_family_that_keeps_json_keeps_it(tmp_path: Path) -> None:
-    store = Store(tmp_path, CODECS["team"])
+    store = Store(tmp_path, team.LAYOUT.codec)
     state = store.save(new_state(RUN), "t1", "start")
     data = json.loads(store.path.read_text()) | {"known_issues": ["one"]}
     store.path.write_text(json.dumps(data))
@@ -87,7 +91,7 @@ def test_a_family_that_keeps_json_keeps_it(tmp_path: Path) -> None:
 
 
 def test_the_machines_own_unknown_keys_are_kept_too(tmp_path: Path) -> None:
-    store = Store(tmp_path, OWN)
+    store = Store(tmp_path, PLAIN)
     store.save(new_state(RUN), "t1", "start")
     store.path.write_text(store.path.read_text() + "  later_field: 3\n")
     state = store.load()

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from agentd.errors import Corrupt, DiskTrouble, RunNotFound
+from agentd.families.change import LAYOUT
 from agentd.model.usage import Usage
 from agentd.runs.costs import append_to_ledger, costs, day_cost, ledger_file, read_ledger
-from agentd.state.codecs import codec
 from agentd.state.store import Store
 from agentd.usage.calls import Call, record
 from tests.app.tree import Tree, state
@@ -29,7 +29,7 @@ def tree(tmp_path: Path) -> Tree:
 
 def keep(folder: Path, *calls: Call) -> Store:
     """Record calls in a run's file, one save each."""
-    store = Store(folder, codec("change"))
+    store = Store(folder, LAYOUT.codec)
     found = store.load()
     for call in calls:
         found = store.save(replace(found, fields={**found.fields, **record(found.fields, call)}), call.timestamp, "end")
@@ -40,11 +40,11 @@ def keep(folder: Path, *calls: Call) -> Store:
 def test_calls_stay_through_later_saves_and_phases(tree: Tree) -> None:
     folder = tree.change(phase="proposed")
     keep(folder, PROPOSAL, SPEC)
-    store = Store(folder, codec("change"))
+    store = Store(folder, LAYOUT.codec)
     found = store.load()
     found = store.save(replace(found, run=replace(found.run, phase="challenged")), "t", "end")
     store.save(replace(found, fields={**found.fields, **record(found.fields, UNKNOWN)}), "t", "end")
-    data: Any = Store(folder, codec("change")).load().fields
+    data: Any = Store(folder, LAYOUT.codec).load().fields
     assert [entry["step"] for entry in data["llm_calls"]] == ["proposal-gen", "spec-gen-auth", "challenge"]
     assert (data["phase"], data["total_cost"], data["unknown_costs"]) == ("challenged", 0.0037, 1)
     assert (data["total_tokens_in"], data["total_tokens_out"]) == (27690, 2126)
@@ -59,7 +59,7 @@ def test_a_persons_edit_between_two_calls_costs_neither(tree: Tree) -> None:
     path = folder / "STATE.yaml"
     path.write_text(path.read_text() + "note: mine  # a word\n")
     store.save(replace(found, fields={**found.fields, **record(found.fields, SPEC)}), "t", "end")
-    data: Any = Store(folder, codec("change")).load().fields
+    data: Any = Store(folder, LAYOUT.codec).load().fields
     assert (len(data["llm_calls"]), data["total_cost"], data["note"]) == (2, 0.0037, "mine")
 
 

@@ -4,7 +4,9 @@ import time
 
 import pytest
 
-from agentd.usage.forecast import Forecast, forecast, in_words, kind
+from agentd.families.change import LAYOUT
+from agentd.families.change.forecast import Forecast, forecast, in_words
+from agentd.usage.calls import kind
 from agentd.usage.ledger import Entry
 
 
@@ -43,7 +45,7 @@ def a_run(run: str, specs: int = 2, reviews: int = 1, tokens: int | None = 100) 
     ],
 )
 def test_a_step_has_a_kind(step: str, expected: str) -> None:
-    assert kind(step) == expected
+    assert kind(step, LAYOUT.kinds) == expected
 
 
 def test_without_a_ledger_the_typical_figures_hold() -> None:

@@ -8,7 +8,8 @@ import pytest
 from agentd.errors import Unsound
 from agentd.model.workflow import Edge, Step, Workflow, is_check
 from agentd.workflows.check import Known, edges, find_problems, makes, prove
-from agentd.workflows.load import BUILT_IN, parse
+from agentd.workflows.load import parse
+from tests.built_in import BUILT_IN
 from tests.workflows.tables import built_in, built_ins, problems, table
 
 OVER = "over: {phase: b, end: over}"

@@ -7,7 +7,7 @@ import pytest
 
 from agentd.model.workflow import RELATIVE, Workflow
 from agentd.workflows.diagram import draw
-from agentd.workflows.load import BUILT_IN, read_built_in
+from tests.built_in import BUILT_IN, read_built_in
 from tests.workflows.tables import table
 
 ARROW = re.compile(r"    (\S+) --> (\S+?)(?:: (.*))?")

@@ -4,7 +4,8 @@ import pytest
 
 from agentd.errors import NotFound, Unsound
 from agentd.model.workflow import Edge, Step
-from agentd.workflows.load import BUILT_IN, parse, read_built_in, with_limits
+from agentd.workflows.load import parse, with_limits
+from tests.built_in import BUILT_IN, read_built_in
 
 WHOLE = """\
 name: mine

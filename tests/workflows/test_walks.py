@@ -11,7 +11,7 @@ from agentd.engine.advance import begin, cleared
 from agentd.engine.decide import Do, Stop, decide, names
 from agentd.model.run import Intent
 from agentd.model.workflow import Workflow
-from agentd.workflows.load import BUILT_IN
+from tests.built_in import BUILT_IN
 from tests.workflows.random_tables import random_tables
 from tests.workflows.tables import built_in, problems
 from tests.workflows.walker import Moment, at_random, longest_alone, reload, stubborn, walk

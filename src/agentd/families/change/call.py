@@ -1,7 +1,7 @@
 """An agent step of a change: what its agent is given, what it may not touch, what its reply amounts to."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from agentd.calling.agent_call import AgentCall, Values, is_self_review
 from agentd.families.change import LAYOUT, PLAN, challenge, code_review, context_files, evidence, format_check, tasks
@@ -21,7 +21,7 @@ from agentd.runs.work import Work
 
 RECORDS = ("baseline.json", "evidence.json", "REVIEW.md", "implementation.diff", "reviews/")
 BUILDERS = ("implementer", "reviewer")
-# A step without the tool that its template speaks of only shares the template's name.
+# The tool that each template speaks of: a step without it only shares the template's name.
 NEEDS = {
     "draft_questions": "draft_questions",
     "generate": "create_proposal",
@@ -78,8 +78,8 @@ class ChangeCall(AgentCall):
         return env
 
     def template(self) -> tuple[str, str]:
-        name = self.step.name
-        if NEEDS.get(name) not in self.step.tools:
+        name = template_of(self.step.name, self.step.tools)
+        if not name:
             return super().template()
         return (LAYOUT.folder / "prompts" / f"{name}.md").read_text(encoding="utf-8"), f"{name}.md"
 
@@ -145,6 +145,11 @@ class ChangeCall(AgentCall):
         if self.step.what == "reviewer":
             return code_review.judge_review(self.work, run, reply)
         return super().judge(run, reply)
+
+
+def template_of(step: str, tools: Collection[str]) -> str:
+    """The template for a step, if it has the tool that the template speaks of."""
+    return step if NEEDS.get(step) in tools else ""
 
 
 def _code_values(work: Work) -> Values:
