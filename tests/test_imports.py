@@ -1,26 +1,53 @@
-"""Imports go down only: a room knows the rooms below it and itself, and the pure rooms touch nothing outside."""
+"""The law of the house: imports go down only, rooms on one level do not know each other, the pure ones touch nothing
+outside, and a family's words stand in its own room."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from agentd.app import LAYOUTS
+from tests.built_in import read_built_in
+
 SRC = Path(__file__).parents[1] / "src"
 LEVELS = [
     {"errors"},
-    {"process", "redaction", "model", "yamltext"},
-    {"engine", "workflows", "documents", "checks", "prompts", "state", "agents", "evidence", "git", "usage"},
+    {"model", "process", "redaction"},
+    {"text"},
+    {"engine", "workflows", "state", "git", "usage", "agents", "evidence", "prompts"},
+    {"runs"},
+    {"calling"},
+    {"proof", "review", "library"},
+    {"families/change", "families/team", "families/staged", "families/own"},
     {"app"},
-    {"mcp", "web"},
+    {"mcp", "web", "demo"},
     {"cli"},  # starts the other faces
     {"__init__", "__main__"},
 ]
 HEIGHT = {room: height for height, rooms in enumerate(LEVELS) for room in rooms}
-PURE = {"model", "engine", "documents", "checks"}
-FACES = {"cli", "mcp", "web"}
-SEEN_BY_FACES = {"app", "model", "errors", "mcp", "web"}
+PURE = ("model", "engine", "text", "proof/integrity", "library/spec", "families/change/documents")
 OUTSIDE = {"io", "logging", "os", "pathlib", "random", "shutil", "socket", "subprocess", "tempfile", "time"}
+# The imports of agentd inside functions, each with its reason. There may be ten.
+LATE = {
+    ("agents/acp_client.py", "agentd.agents.acp_talk"): "needs a package that may not be installed",
+    ("agents/acp_client.py", "agentd.process"): "only when the client is told to end",
+    ("agents/player.py", "agentd.agents.toolcalls"): "a scripted agent without tools starts no server",
+    ("cli/completions.py", "agentd.cli"): "the group imports its commands",
+    ("cli/mcp.py", "agentd.mcp"): "the SDK takes a second to import",
+    ("runs/overview.py", "agentd.runs.family"): "looking at all runs loads no family's code",
+    ("runs/overview.py", "agentd.workflows.diagram"): "only drawings are drawn",
+    ("runs/project.py", "agentd.workflows.check"): "the built-in tables are proved by the tests",
+}
+# Words of a family that mean something else where they stand, and what.
+HOMONYMS = {
+    ("agents/player.py", "code"): "the exit code in an entry of a script",
+    ("agents/player.py", "done"): "the outcome of an entry that names none",
+    ("families/own/__init__.py", "run_tests"): "an action",
+    ("model/job.py", "draft_questions"): "a tool",
+    ("usage/budget.py", "change"): "the limit [budget] per_change",
+}
 
 
 def imported(tree: ast.AST, package: str) -> Iterator[str]:
@@ -33,29 +60,38 @@ def imported(tree: ast.AST, package: str) -> Iterator[str]:
             yield from (".".join([*parents, *filter(None, [node.module]), alias.name]) for alias in node.names)
 
 
+def room_of(parts: tuple[str, ...]) -> str:
+    """The room that a module below agentd lies in, by the parts of its name."""
+    return "/".join(parts[:2]) if parts[0] == "families" and len(parts) > 1 else parts[0]
+
+
 def complaints(path: str, source: str) -> list[str]:
     """What is wrong with the imports of a file, its path given from src."""
     parts = Path(path).with_suffix("").parts
-    room, found = parts[1], []
-    if room not in HEIGHT:
+    room, found = room_of(parts[1:]), []
+    if room not in HEIGHT and parts[1:] != ("families", "__init__"):
         return [f"{path}: agentd.{room} has no place in the order"]
     for name in imported(ast.parse(source), ".".join(parts[:-1])):
-        top, _, rest = name.partition(".")
-        target = rest.partition(".")[0]
-        if top in OUTSIDE and room in PURE:
+        top, *rest = name.split(".")
+        if top in OUTSIDE and path.startswith(tuple(f"agentd/{pure}/" for pure in PURE)):
             found.append(f"{path}: a pure room imports {top}")
+        target = room_of(tuple(rest)) if rest else "__init__"
         if top != "agentd" or target in (room, "__version__"):
             continue
         if HEIGHT.get(target, HEIGHT["__init__"]) >= HEIGHT[room]:
             found.append(f"{path}: agentd.{room} imports {name}")
-        elif room in FACES and target not in SEEN_BY_FACES:
-            found.append(f"{path}: a face imports {name}; it speaks to app")
     return found
+
+
+def sources() -> list[tuple[str, ast.Module]]:
+    """Every module of agentd, by its path below the package."""
+    files = sorted((SRC / "agentd").rglob("*.py"))
+    assert len(files) > 100
+    return [(file.relative_to(SRC / "agentd").as_posix(), ast.parse(file.read_text("utf-8"))) for file in files]
 
 
 def test_imports_go_down_only() -> None:
     files = sorted(SRC.glob("agentd/**/*.py"))
-    assert files
     found = [line for file in files for line in complaints(str(file.relative_to(SRC)), file.read_text("utf-8"))]
     assert not found, "\n".join(found)
 
@@ -65,7 +101,7 @@ def test_imports_go_down_only() -> None:
     [
         ("agentd/engine/decide.py", "import agentd.state.store"),
         ("agentd/engine/decide.py", "from agentd import state"),
-        ("agentd/engine/decide.py", "from agentd.app import wire"),
+        ("agentd/engine/decide.py", "from agentd.runs import work"),
         ("agentd/engine/decide.py", "from ..workflows import load"),
         ("agentd/engine/decide.py", "from .. import state"),
         ("agentd/engine/__init__.py", "from ..state import store"),
@@ -73,17 +109,21 @@ def test_imports_go_down_only() -> None:
         ("agentd/engine/decide.py", "import os.path"),
         ("agentd/model/run.py", "if True:\n    from pathlib import Path"),
         ("agentd/model/run.py", "import agentd.process"),
-        ("agentd/cli/list.py", "from agentd.state.layout import Place"),
-        ("agentd/documents/tasks.py", "from io import StringIO"),
-        ("agentd/checks/coverage.py", "from agentd.documents.tasks import read"),
+        ("agentd/library/spec/tree.py", "from io import StringIO"),
+        ("agentd/proof/record.py", "from agentd.review import ledger"),
+        ("agentd/runs/work.py", "from agentd.calling.call import Callers"),
+        ("agentd/calling/call.py", "from agentd.families.change.plan import plan"),
+        ("agentd/families/team/family.py", "from agentd.families.change import LAYOUT"),
+        ("agentd/families/own/family.py", "from agentd.families import change"),
+        ("agentd/families/change/family.py", "from agentd.app import LAYOUTS"),
         ("agentd/errors.py", "from agentd.model.run import Run"),
-        ("agentd/process.py", "from agentd.model.run import Run"),
         ("agentd/app.py", "from agentd.cli import main"),
         ("agentd/mcp/server.py", "from agentd.web import pages"),
         ("agentd/cli/plan.py", "from agentd import start"),
         ("agentd/cli/plan.py", "import agentd"),
         ("agentd/state/store.py", "from agentd.cellar import wine"),
         ("agentd/cellar/wine.py", ""),
+        ("agentd/families/cellar/wine.py", ""),
     ],
 )
 def test_an_import_upwards_or_sideways_is_found(path: str, source: str) -> None:
@@ -95,10 +135,11 @@ def test_an_import_upwards_or_sideways_is_found(path: str, source: str) -> None:
     [
         ("agentd/engine/decide.py", "from agentd.model.run import Run\nfrom agentd import errors"),
         ("agentd/engine/decide.py", "from . import waves\nfrom .advance import advance\nfrom ..model import run"),
-        ("agentd/engine/__init__.py", "from .decide import decide"),
         ("agentd/state/store.py", "import os\nfrom pathlib import Path\nfrom agentd.process import run"),
-        ("agentd/app.py", "from agentd import process\nimport agentd.engine.decide\nimport time"),
-        ("agentd/cli/plan.py", "from agentd import __version__, app"),
+        ("agentd/proof/record.py", "from agentd.calling import sandbox\nfrom agentd.runs.work import Work"),
+        ("agentd/families/change/plan.py", "from agentd.families.change import NAME\nfrom agentd.review import ledger"),
+        ("agentd/app.py", "from agentd import process\nfrom agentd.families import change, own\nimport time"),
+        ("agentd/cli/plan.py", "from agentd import __version__, app\nfrom agentd.families.change.plan import plan"),
         ("agentd/__init__.py", "from agentd.app import load\nfrom . import cli"),
         ("agentd/__main__.py", "from agentd.cli import main"),
         ("agentd/model/run.py", "from agentd.errors import AgentdError\nimport re, ostrich"),
@@ -106,6 +147,95 @@ def test_an_import_upwards_or_sideways_is_found(path: str, source: str) -> None:
 )
 def test_an_import_downwards_or_within_a_room_is_fine(path: str, source: str) -> None:
     assert complaints(path, source) == []
+
+
+def test_what_is_imported_inside_functions_is_listed_with_its_reason() -> None:
+    found = set()
+    for path, tree in sources():
+        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+        inner = [node for function in functions for node in ast.walk(function)]
+        modules = [node.module for node in inner if isinstance(node, ast.ImportFrom) and node.module]
+        found |= {(path, module) for module in modules if module.split(".")[0] == "agentd"}
+    assert found == LATE.keys()
+    assert len(LATE) <= 10
+
+
+def test_no_import_is_there_for_a_type_checker_alone() -> None:
+    blocks = [
+        (path, ast.unparse(node))
+        for path, tree in sources()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test) and isinstance(node.test, ast.Name)
+    ]
+    assert not [(path, text) for path, text in blocks if "from agentd" in text or "import agentd" in text]
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    modules = {
+        f"agentd.{path}".removesuffix(".py").replace("/", ".").removesuffix(".__init__") for path, _ in sources()
+    }
+    graph: dict[str, set[str]] = {}
+    for path, tree in sources():
+        parts = ("agentd", *Path(path).with_suffix("").parts)
+        name = ".".join(parts).removesuffix(".__init__")
+        names = [*imported(tree, ".".join(parts[:-1]))]
+        graph[name] = {each if each in modules else each.rpartition(".")[0] for each in names} & modules - {name}
+    left = dict(graph)
+    while free := [name for name, targets in left.items() if not targets & left.keys()]:
+        for name in free:
+            del left[name]
+    reached = {name for targets in left.values() for name in targets if name in left}
+    assert not {name for name in left if name in reached}, left
+
+
+def literals(tree: ast.Module) -> Iterator[tuple[str, int, bool]]:
+    """Every text in a module's code that is no docstring, with its line, and whether it is used as the name of a step: it
+    is compared with one, or looked up among steps or entries."""
+    docs = {id(node.body[0].value) for node in ast.walk(tree) if _is_documented(node)}  # type: ignore[attr-defined]
+    about_steps = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare | ast.Subscript | ast.Call) and re.search(r"step\b|steps\b|entr", _names(node)):
+            about_steps |= {id(part) for part in ast.iter_child_nodes(node)}
+            about_steps |= {
+                id(each) for part in ast.iter_child_nodes(node) if isinstance(part, ast.Tuple) for each in part.elts
+            }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+            yield node.value, node.lineno, id(node) in about_steps
+
+
+def _is_documented(node: ast.AST) -> bool:
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    return isinstance(node, kinds) and ast.get_docstring(node) is not None
+
+
+def _names(node: ast.AST) -> str:
+    """The names that stand in a node itself, not deeper in a call or a lookup of their own."""
+    found = []
+    for part in ast.iter_child_nodes(node):
+        if isinstance(part, ast.Name | ast.Attribute | ast.Constant):
+            found.append(ast.unparse(part))
+    return " ".join(found)
+
+
+def test_the_words_of_a_family_stand_in_its_own_room() -> None:
+    """Its name and the names of its steps. A plain word such as `test` is found where it is used as the name of a step; one
+    that can be nothing else is found everywhere. The commands of a family are faces of their own, and name it."""
+    words = {layout.name: {*layout.workflows} for layout in LAYOUTS}
+    steps = {layout.name: {s for name in layout.workflows for s in read_built_in(name).steps} for layout in LAYOUTS}
+    found = []
+    for path, tree in sources():
+        room = room_of(Path(path).with_suffix("").parts)
+        if HEIGHT.get(room, 99) >= HEIGHT["app"]:
+            continue
+        for text, line, as_step in literals(tree):
+            for family in words:
+                plain = "_" not in text and "-" not in text
+                named = text in words[family] or (text in steps[family] and (as_step or not plain))
+                mine = text in steps.get(room.partition("/")[2], ())
+                if named and not mine and room != f"families/{family}" and (path, text) not in HOMONYMS:
+                    found.append(f"{path}:{line}: {text!r} is a word of {family}")
+    assert not found, "\n".join(found)
 
 
 # An adapter turns values into values: whatever it may use is listed, and of what could do more, which part.

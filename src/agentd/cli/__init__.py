@@ -4,6 +4,7 @@ import io
 import os
 import sys
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -86,11 +87,11 @@ def cli() -> None:
     """Drive AI coding agents through durable workflows with gates; every decision that matters stays with a person."""
 
 
-def main() -> None:
-    """The entry point of the `agentd` program."""
+def main(layouts: tuple[Any, ...] | None = None) -> None:
+    """The entry point of the `agentd` program; with `layouts` it knows these families and no others."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     if "_AGENTD_COMPLETE" in os.environ:
         cli.main(prog_name="agentd")
-    sys.exit(end(cli, sys.argv[1:]))
+    sys.exit(end(cli, sys.argv[1:], layouts))

@@ -13,11 +13,11 @@ from agentd import __version__
 from agentd.errors import AgentdError, Interrupted
 
 
-def end(cli: click.Command, args: list[str]) -> int:
+def end(cli: click.Command, args: list[str], layouts: tuple[Any, ...] | None = None) -> int:
     """Run the command line and give the exit code: 0, 1 expected error, 2 usage, 3 bug, 4 waiting, 128+n signal."""
     as_json = "--json" in args
     try:
-        with cli.make_context("agentd", args) as context:
+        with cli.make_context("agentd", args, obj=layouts) as context:
             result = cli.invoke(context)
         if sys.stdout is not None:
             sys.stdout.flush()

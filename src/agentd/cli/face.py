@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import click
 
-from agentd.app import open_project
+from agentd.app import LAYOUTS, open_project
 from agentd.cli.ending import print_json
 from agentd.cli.live import CONTROL, View, is_terminal
 from agentd.errors import Interrupted
@@ -73,7 +73,8 @@ def project_for(as_json: bool, answers: str | None = None, **workflow: Any) -> P
     if answers:
         ask = decisions.from_file(Path(answers))
     say = (lambda _: None) if as_json else view.tell
-    project = open_project(ask=ask, say=say, watch=view.watch, attended=someone or bool(answers))
+    layouts = click.get_current_context().find_root().obj or LAYOUTS
+    project = open_project(None, ask, say, view.watch, someone or bool(answers), layouts)
     chosen = {key: value for key, value in workflow.items() if value is not None}
     if chosen:
         project = replace(project, config=project.config.with_settings("workflow", **chosen))

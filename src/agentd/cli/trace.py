@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from textwrap import wrap
-from typing import TYPE_CHECKING
 
 import click
 
@@ -10,9 +9,7 @@ from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, project_for
 from agentd.cli.live import CONTROL
 from agentd.cli.status import FIRST
-
-if TYPE_CHECKING:
-    from agentd.families.change.trace import Row, Seen, Trace, TracedFile, TracedTask, TracedTest, Traces
+from agentd.families.change.trace import Row, Seen, Trace, TracedFile, TracedTask, TracedTest, Traces, trace
 
 WIDTH = 100
 INDENT = " " * 12
@@ -24,8 +21,6 @@ INDENT = " " * 12
 @json_option
 def command(change: str, strict: bool, as_json: bool) -> int:
     """What proves each requirement of CHANGE, or of every change: its tasks, files, tests and evidence, and the gaps."""
-    from agentd.families.change.trace import trace
-
     project = project_for(as_json)
     found = trace(project, change)
     follow = next_command(found, change)
@@ -46,7 +41,7 @@ def command(change: str, strict: bool, as_json: bool) -> int:
     return code
 
 
-def next_command(found: "Traces", change: str) -> str:
+def next_command(found: Traces, change: str) -> str:
     """What a person looks at next."""
     if found.unreadable:
         return found.unreadable[0].error.fix
@@ -58,7 +53,7 @@ def next_command(found: "Traces", change: str) -> str:
     return "agentd status" if found.changes else FIRST
 
 
-def lines_of(one: "Trace") -> Iterator[str]:
+def lines_of(one: Trace) -> Iterator[str]:
     """A change: its requirements one below the other, and what leads to none of them."""
     gaps = sum(bool(row.gaps) for row in one.rows)
     yield clean(f"{one.change} (phase {one.phase}): " + (counted(len(one.rows), gaps) if one.rows else empty(one)))
@@ -78,14 +73,14 @@ def counted(requirements: int, gaps: int) -> str:
     return f"{many}, {f'{gaps} with gaps' if gaps else 'no gaps'}"
 
 
-def empty(one: "Trace") -> str:
+def empty(one: Trace) -> str:
     """Why there is nothing to trace."""
     if one.missing:
         return f"nothing to trace yet, {', '.join(one.missing)} {'is' if len(one.missing) == 1 else 'are'} not written"
     return "it has no specs, so there is nothing to trace"
 
 
-def lines_of_row(row: "Row") -> Iterator[str]:
+def lines_of_row(row: Row) -> Iterator[str]:
     """A requirement, and below it what leads from it to the evidence, link by link."""
     yield clean(f"{row.spec}:{row.id}  {row.title}" + ("" if row.fresh else "  (as before the change)"))
     if not row.fresh and not row.tasks:
@@ -98,20 +93,20 @@ def lines_of_row(row: "Row") -> Iterator[str]:
         yield from part("✗", [f"{gap.why}: {gap.text}"])
 
 
-def of_task(task: "TracedTask") -> str:
+def of_task(task: TracedTask) -> str:
     return f"{task.id} {task.status}" + (f" (waived by {task.waived_by})" if task.waived_by else "")
 
 
-def of_file(file: "TracedFile") -> str:
+def of_file(file: TracedFile) -> str:
     return f"{file.path} {file.action}" + (", unchanged" if file.changed is False else "")
 
 
-def of_test(test: "TracedTest") -> str:
+def of_test(test: TracedTest) -> str:
     how = {"task": test.task, "named": "names it", "via": f"via {test.task}"}[test.how]
     return f"{test.path} ({how})" + ("" if test.written else ", not written yet")
 
 
-def of_evidence(seen: "Seen") -> Iterator[str]:
+def of_evidence(seen: Seen) -> Iterator[str]:
     """What was seen of the tests, and what is to be said about it."""
     word = {"none": "did not run", "unknown": "could not run"}.get(seen.status, seen.status)
     counts = [f"{number} {what}" for number, what in counts_of(seen) if number]
@@ -125,7 +120,7 @@ def of_evidence(seen: "Seen") -> Iterator[str]:
         yield f"{harm.id} {harm.message}" + (f", waived by {harm.waived_by}" if harm.waived_by else "")
 
 
-def counts_of(seen: "Seen") -> tuple[tuple[int, str], ...]:
+def counts_of(seen: Seen) -> tuple[tuple[int, str], ...]:
     return (seen.passed, "passed"), (seen.failed, "failed"), (seen.skipped, "skipped")
 
 
@@ -143,7 +138,7 @@ def part(title: str, entries: list[str]) -> Iterator[str]:
         )
 
 
-def totals(found: "Traces") -> str:
+def totals(found: Traces) -> str:
     told = ", ".join(f"{number} {why}" for why, number in found.gaps.items())
     many = f"{len(found.changes)} change{'' if len(found.changes) == 1 else 's'}"
     rows = counted(len(found.rows), sum(bool(row.gaps) for row in found.rows))

@@ -57,10 +57,10 @@ class Store:
     def peek(self) -> State:
         """What the file says, for looking at it only; much quicker than `load`, which tells of any trouble with it."""
         try:
-            if not self.codec.file.endswith(".yaml"):
-                return self.load()
             with open(self.path, "rb") as file:
-                return decode(self.codec, lossless_yaml.load(file.read().decode()))
+                text = file.read()
+            yaml_file = self.codec.file.endswith(".yaml")
+            return decode(self.codec, lossless_yaml.load(text.decode()) if yaml_file else self._parse(text))
         except (OSError, UnicodeDecodeError, Corrupt, Malformed):
             return self.load()
 
