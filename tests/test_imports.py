@@ -45,7 +45,7 @@ HOMONYMS = {
     ("agents/player.py", "code"): "the exit code in an entry of a script",
     ("agents/player.py", "done"): "the outcome of an entry that names none",
     ("families/own/__init__.py", "run_tests"): "an action",
-    ("model/job.py", "draft_questions"): "a tool",
+    ("model/tools.py", "draft_questions"): "a tool",
     ("usage/budget.py", "change"): "the limit [budget] per_change",
 }
 

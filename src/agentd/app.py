@@ -9,10 +9,7 @@ from agentd.errors import BadConfig
 from agentd.families import change, own, staged, team
 from agentd.model.decision import Answer, Decision
 from agentd.model.moment import Moment
-from agentd.runs.call_scope import Desk
-from agentd.runs.call_scope import open_desk as open_desk_of
 from agentd.runs.config import read_config
-from agentd.runs.family import load
 from agentd.runs.layout import Layout
 from agentd.runs.project import Project, look_at_project
 from agentd.state.layout import find_root
@@ -32,13 +29,8 @@ def open_project(
     project = replace(look_at_project(layouts, cwd), ask=ask, say=say, watch=watch, attended=attended)
     for layout in layouts:
         if layout.unfinished and os.path.lexists(project.root / layout.unfinished):
-            project = load(layout).recover(project)
+            project = layout.find(layout.recover)(project)
     return project
-
-
-def open_desk(folder: Path, call: str) -> Desk:
-    """The desk of an agent's call of the run in this folder; whatever was cut off is left to others."""
-    return open_desk_of(LAYOUTS, folder, call)
 
 
 def open_anyway() -> tuple[Project, BadConfig | None]:

@@ -15,13 +15,14 @@ import anyio
 from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
-from agentd.app import open_desk, open_project
+from agentd.app import LAYOUTS, open_project
 from agentd.engine.advance import start
 from agentd.families.change import LAYOUT
 from agentd.git.repository import begin_repository
 from agentd.mcp.server import Documents
-from agentd.model.job import TOOLS
 from agentd.model.run import Intent
+from agentd.model.tools import TOOLS
+from agentd.runs.call_scope import open_desk
 from agentd.state.store import Store, new_state
 from tests.built_in import read_built_in
 from tests.mcp import samples
@@ -86,7 +87,7 @@ class Bench:
         """The server in this process, spoken to with the SDK's client."""
 
         async def main() -> None:
-            server = Documents(open_desk(self.folder, self.call if call is None else call))
+            server = Documents(open_desk(LAYOUTS, self.folder, self.call if call is None else call))
             async with Client(server, mode=mode) as client:
                 await what(client)
 

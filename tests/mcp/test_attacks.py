@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentd.families.change.documents import proposal
-from agentd.model.job import TOOLS
+from agentd.model.tools import TOOLS
 from tests.mcp import samples
 from tests.mcp.bench import Bench, Raw
 

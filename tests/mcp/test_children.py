@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from agentd.app import open_desk
+from agentd.app import LAYOUTS
 from agentd.engine.advance import start
 from agentd.errors import NotFound
 from agentd.families.change.documents import proposal
 from agentd.library import spec
 from agentd.model.run import Intent, Run
+from agentd.runs.call_scope import open_desk
 from agentd.state.codecs import PLAIN
 from agentd.state.layout import child_folder
 from agentd.state.store import Store, new_state
@@ -103,7 +104,7 @@ def test_what_a_child_may_do_is_what_its_own_call_may(bench: Bench, child: Child
     assert talk(bench, child, "create_spec", samples.SPEC, call="write_spec-1.1").startswith("✗ ")
     assert talk(bench, child, "create_spec", samples.SPEC, call="review_spec-1.1").startswith("✗ ")
     assert not (bench.folder / "specs").exists()
-    assert open_desk(child.folder, "review_spec-1.1").tools() == ("read_file",)
+    assert open_desk(LAYOUTS, child.folder, "review_spec-1.1").tools() == ("read_file",)
 
 
 @pytest.mark.parametrize(
@@ -128,15 +129,15 @@ def test_a_change_may_be_called_children(bench: Bench) -> None:
     odd = bench.folder.parent / "children"
     child = Child(odd)
     child.begin("write_spec-1.1")
-    assert open_desk(child.folder, "x").folder == odd
-    assert open_desk(bench.folder, "x").folder == bench.folder
+    assert open_desk(LAYOUTS, child.folder, "x").folder == odd
+    assert open_desk(LAYOUTS, bench.folder, "x").folder == bench.folder
 
 
 def test_a_child_of_another_workflow_has_documents_and_a_name_of_its_own(bench: Bench) -> None:
     for above in (bench.root / "agentd" / "runs" / "nightly", bench.root / ".agents-work" / "2026-01-01_x"):
         child = Child(above)
         child.save(Run("own", "auth-flow", "writing", "write", intent=Intent("write_spec-1.1", AT, TOOLS)))
-        desk = open_desk(child.folder, "write_spec-1.1")
+        desk = open_desk(LAYOUTS, child.folder, "write_spec-1.1")
         assert (desk.folder, desk.change) == (child.folder, "auth-flow")
         desk.admit("create_spec", "auth-flow")
 
@@ -145,4 +146,4 @@ def test_a_child_of_another_workflow_has_documents_and_a_name_of_its_own(bench: 
 def test_a_folder_in_a_change_that_holds_no_run_has_no_desk(bench: Bench, child: Child, inner: str) -> None:
     (bench.folder / inner).mkdir(parents=True, exist_ok=True)
     with pytest.raises(NotFound):
-        open_desk(bench.folder / inner, "write_spec-1.1")
+        open_desk(LAYOUTS, bench.folder / inner, "write_spec-1.1")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentd.model.job import TOOLS
+from agentd.model.tools import TOOLS
 from tests.mcp.bench import Bench
 
 HERE = Path(__file__).parent

@@ -9,7 +9,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from agentd.agents.toolcalls import opened
-from agentd.model.job import TOOLS
+from agentd.model.tools import TOOLS
 from tests.mcp import samples
 from tests.mcp.bench import Bench, said
 

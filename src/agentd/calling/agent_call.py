@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from agentd.calling.reply import Stated, find_outcome, judge, self_review
-from agentd.model.job import POWERS, Reply
+from agentd.model.job import Reply
 from agentd.model.models import Complexity
 from agentd.model.run import Outcome, Run
+from agentd.model.tools import POWERS
 from agentd.model.workflow import RESERVED, Step, is_check
 from agentd.prompts.render import built_in
 from agentd.runs import checksums

@@ -9,8 +9,9 @@ from agentd.calling import roster
 from agentd.calling.agent_call import AgentCall
 from agentd.calling.prompt import make_prompt
 from agentd.calling.transcripts import CALL
-from agentd.model.job import EDIT, POWERS, SHELL, Job
+from agentd.model.job import Job
 from agentd.model.run import Run
+from agentd.model.tools import EDIT, POWERS, SHELL
 from agentd.model.workflow import RESERVED
 from agentd.prompts.render import built_in
 from agentd.runs.project import Project

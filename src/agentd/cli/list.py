@@ -8,6 +8,7 @@ import click
 from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, project_for
 from agentd.cli.live import CONTROL
+from agentd.cli.run_rows import rows
 from agentd.families.change.archive.listing import Archived, Effect, archived
 from agentd.runs import overview
 from agentd.runs.overview import Unreadable
@@ -41,27 +42,6 @@ def command(everything: bool, only_archived: bool, as_json: bool) -> int:
             shown = f"{row.get('at', '?')[:10]:<10}  {row['run'].removeprefix('change/'):<32} {row['note']}"
         click.echo(CONTROL.sub("", shown))
     return 0
-
-
-def rows(entries: Iterable[Report | Unreadable]) -> list[dict[str, Any]]:
-    """One row a run, as `list` and `status` show it; a run that cannot be read has its error as a note."""
-    found = []
-    for entry in entries:
-        if isinstance(entry, Report):
-            found.append(
-                {
-                    "run": f"{entry.workflow}/{entry.name}",
-                    "phase": entry.phase,
-                    "doing": entry.doing,
-                    "note": entry.note,
-                    "updated_at": entry.updated_at,
-                    "next": entry.next,
-                }
-            )
-        else:
-            note, fix = entry.error.message, entry.error.fix
-            found.append({"run": entry.name, "phase": "?", "doing": "unreadable", "note": note, "next": fix})
-    return found
 
 
 def archived_rows(entries: Iterable[Archived | Unreadable]) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ import click
 
 from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, project_for, show
-from agentd.cli.list import rows
+from agentd.cli.run_rows import rows
 from agentd.runs import overview
 from agentd.runs.report import Report
 

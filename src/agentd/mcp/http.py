@@ -12,9 +12,10 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from agentd.app import open_desk
+from agentd.app import LAYOUTS
 from agentd.errors import AgentdError
 from agentd.mcp.server import Documents
+from agentd.runs.call_scope import open_desk
 
 HOST = "127.0.0.1"
 LARGEST_BODY = 4 * 1024 * 1024
@@ -50,7 +51,7 @@ def serve(folder: Path, call: str, port: int, token: str, say: Callable[[str], N
             raise AgentdError(f"Port {port} cannot be used: {error.strerror}.", "agentd mcp --http --port 0") from None
         port = listener.getsockname()[1]
         hosts = [f"{HOST}:{port}", f"localhost:{port}"]
-        app = Documents(open_desk(folder, call)).streamable_http_app(
+        app = Documents(open_desk(LAYOUTS, folder, call)).streamable_http_app(
             host=HOST,
             max_request_body_size=LARGEST_BODY,
             transport_security=TransportSecuritySettings(

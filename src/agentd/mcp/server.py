@@ -18,10 +18,10 @@ from mcp_types import Tool as Listed
 from pydantic import Field, ValidationError
 
 from agentd import __version__
-from agentd.app import open_desk
+from agentd.app import LAYOUTS
 from agentd.errors import AgentdError, Refused
 from agentd.mcp.tools import MODULES, find
-from agentd.runs.call_scope import Desk
+from agentd.runs.call_scope import Desk, open_desk
 from agentd.runs.safe_paths import LARGEST, holds_secret
 
 INSTRUCTIONS = (
@@ -191,4 +191,4 @@ def serve_nobody() -> None:
 
 def serve(folder: Path, call: str) -> None:
     """Answer over stdin and stdout until the agent closes them."""
-    Documents(open_desk(folder, call)).run()
+    Documents(open_desk(LAYOUTS, folder, call)).run()

@@ -10,33 +10,6 @@ from agentd.model.usage import Usage
 Failure = Literal["quota", "auth", "transient", "hang", "refused", "unreadable", "lost", "failed"]
 FAILURES: tuple[Failure, ...] = get_args(Failure)
 
-# The words in a step's `tools` that stand for what an agent can do by itself, without agentd's server.
-EDIT, SHELL = "edit_code", "run_commands"
-POWERS = (EDIT, SHELL)
-# What agentd's server has for agents.
-TOOLS = (
-    "draft_questions",
-    "create_clarifications",
-    "create_proposal",
-    "create_spec",
-    "create_tasks",
-    "append_review",
-    "create_review",
-    "finish_task",
-    "validate_change",
-    "read_file",
-    "edit_file",
-    "list_specs",
-    "read_all_requirements",
-    "read_implementation_summary",
-    "list_changed_files",
-    "get_task",
-    "read_knowledge",
-    "list_knowledge",
-    "write_knowledge",
-    "write_main_spec",
-)
-
 # What the configuration calls an effort, where the programs have another word for it.
 EFFORT = {"extra high": "xhigh"}
 

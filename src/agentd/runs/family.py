@@ -55,7 +55,6 @@ class Family:
     unblock   set a run down at an entry of its table where what blocks it can be made again; whether that was possible
     explain   the error for a run that stopped, where its cause and its remedy are known
     new_name  a name for a run that a person gave none, from its description
-    recover   finish what a command left behind that was cut off (`Layout.unfinished`)
     resume    go on with a run
     """
 
@@ -69,7 +68,6 @@ class Family:
     unblock: Callable[[Work, Stop, str], bool] = lambda work, stop, command: False
     explain: Callable[[Work, Stop], AgentdError | None] = lambda work, stop: None
     new_name: Callable[[Project, str], str] | None = None
-    recover: Callable[[Project], Project] = lambda project: project
     resume: Resume | None = None
 
 

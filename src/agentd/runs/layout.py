@@ -29,7 +29,7 @@ class Layout:
     children_share children work on the documents of the run they belong to
     at_once        how many children run side by side; None: as the configuration says
     guarded_keys   keys of the state file that no agent may change, besides those of every family
-    unfinished     a file that says that a command was cut off: the family finishes it when the project is opened
+    unfinished     a file that says that a command was cut off; `recover` is the place of what finishes it
     next           what to type in a phase for which the table has no command
     settings       its own sections of the configuration, with their defaults
     call_names     the names under which calls of a step are kept, where that is not the step's own
@@ -59,6 +59,7 @@ class Layout:
     at_once: int | None = None
     guarded_keys: tuple[str, ...] = ()
     unfinished: str = ""
+    recover: str = ""
     next: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     call_names: Mapping[str, str] = field(default_factory=dict)

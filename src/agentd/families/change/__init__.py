@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from agentd.errors import ChangeNotFound
-from agentd.model.job import POWERS, TOOLS
+from agentd.model.tools import POWERS, TOOLS
 from agentd.runs.layout import Layout
 from agentd.state.codecs import Codec
 
@@ -30,6 +30,7 @@ LAYOUT = Layout(
     at_once=1,  # a person answers one question at a time, and each spec builds on the ones before it
     guarded_keys=("challenged", "approval", "verdict", "generation"),
     unfinished="agentd/.archiving.json",
+    recover="archive.commands.recover",
     next={"rejected": "agentd challenge {name}   # once the proposal is changed"},
     call_names={
         "draft_questions": "clarification",

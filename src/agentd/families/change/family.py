@@ -8,7 +8,7 @@ from agentd.calling.call import Callers
 from agentd.engine.decide import Stop
 from agentd.errors import AgentdError, GateClosed
 from agentd.families.change import NAME, advice, approval, forecast, format_check, progress, repair
-from agentd.families.change.archive.commands import archive, recover
+from agentd.families.change.archive.commands import archive
 from agentd.families.change.call import ChangeCall
 from agentd.families.change.impl import review_again
 from agentd.families.change.specs import removed_in
@@ -145,6 +145,5 @@ FAMILY = Family(
     settled=settled,
     unblock=repair.unblock,
     explain=explain,
-    recover=recover,
     resume=resume,
 )

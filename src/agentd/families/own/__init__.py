@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from agentd.model.job import POWERS, TOOLS
+from agentd.model.tools import POWERS, TOOLS
 from agentd.runs.layout import Layout
 from agentd.state.codecs import PLAIN
 
