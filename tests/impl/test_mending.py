@@ -63,7 +63,7 @@ def test_a_plan_that_changes_while_it_is_implemented_is_put_to_a_person(stuck: S
     stuck.set("workflow", human_in_loop=True)
     asked = stuck.run("impl", CHANGE)
     assert asked.code == 4
-    assert "specs/top-words.md changed after it was approved" in asked.out
+    assert "specs/top-words.md changed after the plan was approved" in asked.out
     done = stuck.run("impl", CHANGE, *answered(stuck, harmed={"value": "waive", "note": "we agreed"}))
     assert done.code == 0, done.out + done.err
     assert [one["why"] for one in stuck.state()["implementation"]["waivers"]] == ["we agreed"]

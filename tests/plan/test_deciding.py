@@ -210,7 +210,7 @@ def test_going_on_without_an_approval_takes_a_reason_and_is_kept_with_who_and_wh
     spec.write_text(spec.read_text(encoding="utf-8").replace("at most n", "exactly n"), encoding="utf-8")
     closed = sandbox.run("impl", CHANGE, "--json")
     assert (closed.code, closed.data["error"]) == (1, "GateClosed")
-    assert "specs/top-words.md changed after it was approved" in closed.data["message"]
+    assert "specs/top-words.md changed after the plan was approved" in closed.data["message"]
     assert closed.data["fix"] == f"agentd challenge {CHANGE}"
     assert "implement-1.1" not in sandbox.calls()
     sandbox.script(challenge=YES)

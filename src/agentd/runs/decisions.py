@@ -119,7 +119,7 @@ def choose(decision: Decision, answer: Answer, run: str = "RUN") -> Answer:
             option = options[spellings.index(said)]
             if option.reason and not answer.note.strip():
                 raise BadAnswer(
-                    f"'{option.value}' overrides a verdict, so {decision.id} takes it only with a reason.",
+                    f"'{option.value}' overrides the verdict and needs a reason (--note).",
                     f'agentd answer {run} {decision.id} {option.value} --note "why"',
                 )
             return replace(answer, decision=decision.id, value=option.value)

@@ -61,10 +61,7 @@ def plan_is_as_approved(work: Work) -> str:
     if not isinstance(approval, Mapping) or not isinstance(approval.get("documents"), Mapping):
         return ""
     changed = checksums.differences(approval["documents"], checksums.checksums(work, PLAN))
-    if not changed:
-        return ""
-    again = f"agentd challenge {work.state.run.name}"
-    return f"{', '.join(changed)} changed after it was approved; have it reviewed again: {again}"
+    return f"{', '.join(changed)} changed after the plan was approved" if changed else ""
 
 
 def _bind(work: Work, documents: Mapping[str, str], **details: Any) -> None:

@@ -50,7 +50,7 @@ def blockers(work: Work) -> tuple[Blocker, ...]:
 
 def _other_plan(work: Work) -> tuple[Blocker, ...]:
     """The plan is not what was approved: only a person can say that it may be so."""
-    said = plan_is_as_approved(work.top).partition(";")[0]
+    said = plan_is_as_approved(work.top)
     sums = checksums.checksums(work.top, PLAN) if said else {}
     name = f"plan:{sha256(repr(sorted(sums.items())).encode()).hexdigest()[:8]}"
     return (Blocker("harm", name, said),) if said and name not in record.waived(work) else ()

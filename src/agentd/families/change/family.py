@@ -107,10 +107,8 @@ def explain(work: Work, stop: Stop) -> AgentdError | None:
     """Trouble that has a known cause, told with it and with what to do."""
     run, note = work.state.run, stop.note
     if stop.why == "blocked":
-        if not approval.plan_is_as_approved(work):
-            return None
-        folder = work.project.relative(work.store.folder)
-        return GateClosed(f"Step {run.step} cannot start: {note} (in {folder}).", f"agentd challenge {run.name}")
+        changed = approval.plan_is_as_approved(work)
+        return GateClosed(f"{changed}.", f"agentd challenge {run.name}") if changed else None
     failed = work.workflow.steps[run.step]
     agent = roster.name(work.project, failed.what)
     if note.startswith(advice.VERDICT):

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from agentd.errors import ChangeNotReady, GateClosed, Rejected
 from agentd.families.change import NAME, PLAN
+from agentd.families.change.approval import plan_is_as_approved
 from agentd.runs import checksums, ports
 from agentd.runs.lifecycle import told
 from agentd.runs.project import Project
@@ -70,6 +71,9 @@ def _refuse_gate(work: Work, step: str) -> None:
     """A step that could not start is refused before anything is moved for it."""
     facts = ports.facts(work, work.workflow.steps[step].needs)
     missing = [f"{name}: {why}" for name, why in facts.items() if why]
+    changed = plan_is_as_approved(work) if missing else ""
+    if changed:
+        raise GateClosed(f"{changed}.", f"agentd challenge {work.state.run.name}")
     if missing:
         folder, again = work.project.relative(work.home), f"agentd status {work.state.run.name}"
         raise GateClosed(f"Step {step} cannot start: {'; '.join(missing)} (in {folder}).", again)

@@ -34,7 +34,7 @@ def orders(
 
 
 def _woven(spine: Sequence[Key], ours: Sequence[Key], theirs: Sequence[Key]) -> list[Key]:
-    """The spine with everything else after the part of the spine that it follows on its own side."""
+    """Insert each remaining part after its predecessor on its own side."""
     places = {key: place for place, key in enumerate(spine, 1)}
     first: dict[Key, int] = {}
     slots: list[tuple[list[Key], list[Key]]] = [([], []) for _ in range(len(spine) + 1)]
