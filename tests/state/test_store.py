@@ -97,3 +97,16 @@ def test_the_machines_own_unknown_keys_are_kept_too(tmp_path: Path) -> None:
     state = store.load()
     store.save(state, "t2", "end")
     assert "later_field: 3" in store.path.read_text()
+
+
+@pytest.mark.parametrize(
+    "codec", [layout.codec for layout in LAYOUTS], ids=lambda codec: f"{codec.file}-{codec.name_key}"
+)
+def test_looking_at_a_file_leaves_what_was_last_saved_known(tmp_path: Path, codec: Codec) -> None:
+    """Else an edit that was only looked at could not be put back any more."""
+    store = Store(tmp_path, codec)
+    store.save(new_state(Run("w", "x", "one", "s"), mine="before"), "2026-01-01T00:00:00Z", "start")
+    store.path.write_text(store.path.read_text().replace("before", "after"))
+    assert store.peek().fields["mine"] == "after"
+    assert store.put_back("mine") == ["mine"]
+    assert store.load().fields["mine"] == "before"

@@ -16,6 +16,7 @@ from agentd.agents.table import Adapter
 from agentd.calling import roster
 from agentd.model.job import Job, Reply
 from agentd.redaction import redact, secret_values
+from agentd.runs.overview import begun
 from agentd.runs.work import Work
 from agentd.state import durable
 
@@ -159,13 +160,3 @@ def rotate(folder: Path, limit: int, sessions: Collection[str] = ()) -> None:
         if path not in kept:
             size -= path.stat().st_size
             durable.remove(path, "transcript")
-
-
-def begun(path: Path) -> str:
-    """When a call began, as the first line of its transcript says."""
-    try:
-        with path.open(encoding="utf-8", errors="replace") as lines:
-            head = load(lines.readline())
-    except OSError:
-        return ""
-    return text_of((head or {}).get("at"))

@@ -76,10 +76,10 @@ def transcripts(project: Project, name: str, call: str = "") -> Iterator[tuple[s
 
 def _transcripts(folder: Path) -> list[Path]:
     """Every transcript of a run and its children, in the order in which the calls began."""
-    return sorted(folder.rglob("calls/*.jsonl"), key=lambda path: (_begun(path), path.name))
+    return sorted(folder.rglob("calls/*.jsonl"), key=lambda path: (begun(path), path.name))
 
 
-def _begun(path: Path) -> str:
+def begun(path: Path) -> str:
     """When a call began, as the first line of its transcript says."""
     try:
         with path.open(encoding="utf-8", errors="replace") as lines:
