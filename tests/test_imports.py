@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from agentd.agents.table import ADAPTERS
 from agentd.app import LAYOUTS
 from tests.built_in import read_built_in
 
@@ -239,7 +240,6 @@ def test_the_words_of_a_family_stand_in_its_own_room() -> None:
 
 
 # An adapter turns values into values: whatever it may use is listed, and of what could do more, which part.
-ADAPTERS = ("claude", "codex", "gemini", "opencode", "copilot", "acp", "builtin", "command", "scripted")
 ADAPTED = {"agentd.errors", "agentd.model", *(f"agentd.agents.{name}" for name in (*ADAPTERS, "events", "protocol"))}
 HARMLESS = {"collections", "dataclasses", "hashlib", "json", "math", "re", "shlex", "typing", *ADAPTED}
 PARTS = {"os": {"path.join", "path.basename", "path.dirname", "path.normpath", "sep"}, "sys": {"executable"}}

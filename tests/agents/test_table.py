@@ -1,8 +1,11 @@
 """Every agent is found by its name, whichever package brings it; one that cannot be used says whose it is."""
 
+import ast
 import os
+import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,9 @@ import pytest
 from agentd.agents import scripted
 from agentd.agents.table import ADAPTERS, find
 from agentd.errors import NotFound
+from agentd.model.job import Job
 
+SRC = Path(__file__).parents[2] / "src" / "agentd"
 ASK = """
 import sys
 from agentd.agents.table import find
@@ -57,11 +62,46 @@ def ask(site: Path, name: str) -> str:
 def test_a_built_in_agent_is_found() -> None:
     adapter = find("scripted")
     assert adapter is ADAPTERS["scripted"]
-    assert (adapter.name, adapter.command, adapter.read) == ("scripted", scripted.command, scripted.read)
+    job = Job("c", "s", "r", 1, "hi", ".", ".", settings={"script": "script.yaml"})
+    assert adapter.command(job) == scripted.command(job)
+    assert adapter.read(["x"]) == scripted.read(["x"])
 
 
-def test_every_row_of_the_table_is_named_as_it_is_found() -> None:
-    assert all(adapter.name == name for name, adapter in ADAPTERS.items())
+def test_every_row_has_a_module_with_its_two_functions() -> None:
+    for name, adapter in ADAPTERS.items():
+        module = import_module(f"agentd.agents.{name}")
+        assert adapter.name == name
+        assert callable(module.command)
+        assert callable(module.read)
+
+
+def test_the_folders_of_an_agent_are_named_after_its_program() -> None:
+    named = [(row.program, Path(folder.path).name) for row in ADAPTERS.values() for folder in row.folders]
+    assert all(name.lstrip(".") == program for program, name in named if program)
+
+
+def test_the_facts_of_agents_are_read_without_importing_an_adapter() -> None:
+    code = "import sys, agentd.runs.config; print(*(name for name in sys.modules if 'agentd.agents' in name))"
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, timeout=30)
+    assert done.stdout.split() == ["agentd.agents", "agentd.agents.table"]
+
+
+# Names of adapters that stand outside of the table, and why.
+NAMED = {("runs/defaults.py", name): "the default of [roles]" for name in ("claude", "codex", "gemini")}
+
+
+def test_only_the_table_names_adapters() -> None:
+    names = {*ADAPTERS, *(Path(folder.path).name.lstrip(".") for row in ADAPTERS.values() for folder in row.folders)}
+    names.remove("command")  # also an English word, and a key of every agent's section
+    found = set()
+    for path in (file for room in ("calling", "runs") for file in (SRC / room).rglob("*.py")):
+        tree = ast.parse(path.read_text("utf-8"))
+        docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+                words = set(re.findall("[a-z]+", node.value.lower()))
+                found |= {(path.relative_to(SRC).as_posix(), name) for name in words & names}
+    assert found == set(NAMED)
 
 
 def test_an_unknown_agent_is_refused_with_the_known_ones() -> None:

@@ -1,4 +1,4 @@
-"""Any agent that speaks the Agent Client Protocol: `acp_client.py` is started to talk with it. Nothing is started here."""
+"""Any agent that speaks the Agent Client Protocol. The program that is started is `acp_client.py`, which talks to it."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from agentd.model.job import Command, Job, Reply
 
 
 def command(job: Job) -> Command:
-    """The client, told by its environment whom to start and what to allow."""
+    """The client; its environment says which agent to start and what to allow."""
     told = {
         "argv": (*job.program, *job.args),
         "cwd": job.cwd,
@@ -35,7 +35,7 @@ def command(job: Job) -> Command:
 
 
 def _told_besides(job: Job) -> dict[str, str]:
-    """What some agents must be told in their own way."""
+    """Environment variables that some agents need besides."""
     names = [os.path.basename(word) for word in job.program]  # `env` may come before them
     if "gemini" in names:  # in a folder that nobody has trusted yet it starts no MCP server, and says so nowhere
         return {"GEMINI_CLI_TRUST_WORKSPACE": "true", "GEMINI_CLI_NO_RELAUNCH": "true"}
@@ -47,5 +47,5 @@ def _told_besides(job: Job) -> dict[str, str]:
 
 
 def read(lines: Iterable[str]) -> Reply:
-    """The client has put the protocol's words into agentd's: what counts is its result event."""
+    """The reply in the client's result event, which is one of `protocol.py`."""
     return protocol.read(lines, "The ACP agent")

@@ -1,4 +1,4 @@
-"""The built-in agent, for people with only an API key or a server such as Ollama: `builtin_agent.py` is started for it.
+"""The built-in agent, for an API key or a server such as Ollama. The program that is started is `builtin_agent.py`.
 
 A model is a name with its provider (`anthropic:claude-sonnet-4-5`), or one that the server at `base_url` knows; such a
 server is asked for chat completions, or with `openai-responses:` before the name in the newer way. The key is in

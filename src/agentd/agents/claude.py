@@ -1,6 +1,6 @@
-"""Claude Code as an agent: which words start `claude -p` for a job, and what its stream of events amounts to.
+"""Claude Code as an agent: the `claude -p` command of a job, and the reply in its events.
 
-It runs with the person's own login and settings; whatever a job does not grant is not offered, or denied unasked.
+It runs with the person's own login and settings; tools that a job does not grant are not offered, or denied without asking.
 """
 
 import json
@@ -70,7 +70,7 @@ def command(job: Job) -> Command:
 
 
 def _edits(job: Job) -> list[str]:
-    """Where files may be changed and made: a rule for `Edit` holds for `Write` too, through links and `..` as well."""
+    """Rules for where files may be changed. A rule for `Edit` also covers `Write`, and paths with links or `..`."""
     folder = os.path.join(job.cwd, job.folder)
     apart = not folder.startswith(os.path.join(job.cwd, ""))
     # With one slash a path would begin at the settings' folder, with two it begins at the root of the disk.
@@ -79,7 +79,7 @@ def _edits(job: Job) -> list[str]:
 
 
 def read(lines: Iterable[str]) -> Reply:
-    """Complete only with a last result that says success, and with agentd's tools there from the start."""
+    """Complete only if the last result says success and agentd's tools were there from the start."""
     events, ending = parse(lines)
     results = [event for event in events if event.get("type") == "result"]
     reply = Reply(
@@ -124,7 +124,7 @@ def _errors(result: Event) -> str:
 
 
 def _model(event: Event) -> str:
-    """The model of an answer; angle brackets mark what the program says in its place."""
+    """The model of an answer; a name in angle brackets marks an answer of the program itself."""
     match event:
         case {"type": "assistant", "message": {"model": str(name)}} if not name.startswith("<"):
             return name

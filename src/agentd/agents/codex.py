@@ -1,4 +1,4 @@
-"""Codex as an agent: which words start `codex exec` for a job, and what its stream of events amounts to.
+"""Codex as an agent: the `codex exec` command of a job, and the reply in its events.
 
 It runs with the person's own login and settings. Its shell is how it reads, so it always has one: in a sandbox that lets
 it write nowhere, or below its folders only. MCP servers of the person's own cannot be left out.
@@ -64,7 +64,7 @@ def _words(job: Job) -> dict[str, object]:
 
 
 def _server(job: Job) -> dict[str, object]:
-    """The MCP server, waited for and never asked about; it gets no environment but what is named."""
+    """Settings for the MCP server: codex waits for it, never asks for approval, and passes only the variables listed here."""
     place = "mcp_servers.agentd"
     return {
         f"{place}.command": job.server[0],
@@ -77,7 +77,7 @@ def _server(job: Job) -> dict[str, object]:
 
 
 def read(lines: Iterable[str]) -> Reply:
-    """Complete only with a turn that was completed, in a sandbox that worked. Which model answered is not said."""
+    """Complete only if the turn was completed and the sandbox worked. Codex does not say which model answered."""
     events, ending = parse(lines)
     items: list[Event] = [
         each
@@ -101,7 +101,7 @@ def read(lines: Iterable[str]) -> Reply:
 
 
 def _trouble(events: list[Event], ending: Ending) -> tuple[str, Failure]:
-    """What went wrong in a turn that was not completed. Before the first event, the standard error alone tells."""
+    """Why a turn was not completed. Errors before the first event are only on the standard error."""
     said = next(filter(None, map(_said, reversed(events))), "")
     if not said:
         missing = next(filter(None, map(SERVER.search, ending.errors)), None)
@@ -136,7 +136,7 @@ def _refused(item: Event) -> str:
 
 
 def _no_sandbox(items: list[Event], ending: Ending) -> str:
-    """Why nothing could be run or changed, although the turn went on as if it could: nobody else tells."""
+    """Why the sandbox let nothing be run or changed; codex completes such a turn without an error."""
     own = [item for item in items if text_of(item.get("type")) in TOOLS]
     if any(item.get("status") == "completed" for item in own):
         return ""
@@ -150,7 +150,7 @@ def _no_sandbox(items: list[Event], ending: Ending) -> str:
 
 
 def _usage(ends: list[Event]) -> Usage:
-    """The whole conversation's, as the program counts it; cached tokens are among those in."""
+    """The usage of the whole conversation, as codex counts it; `input_tokens` includes the cached ones."""
     told = next((usage for event in reversed(ends) if isinstance(usage := event.get("usage"), dict)), {})
     taken, given, cached = (count_of(told.get(f"{name}_tokens")) for name in ("input", "output", "cached_input"))
     return Usage(taken, given, cached_in=cached)

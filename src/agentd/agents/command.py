@@ -1,8 +1,8 @@
 """A person's own program as an agent: the prompt on its stdin, the job in its environment, its reply on its stdout.
 
-Exit 0 is success. 75 (EX_TEMPFAIL) says that trying again may help, 77 (EX_NOPERM) that somebody has to log in, 69
-(EX_UNAVAILABLE) that the service is used up; every other code is a failure. A program that has more to say prints the
-events of `protocol.py`, and then its `result` event counts instead.
+Exit 0 is success. 75 (EX_TEMPFAIL) says that trying again may help, 77 (EX_NOPERM) that a login is needed, 69
+(EX_UNAVAILABLE) that the service is used up; every other code is a failure. A program may also print the
+events of `protocol.py`; then its `result` event counts instead of the exit code.
 """
 
 import json
@@ -26,7 +26,7 @@ def command(job: Job) -> Command:
 
 
 def whole_prompt(job: Job) -> str:
-    """For a program without a system prompt; in a conversation that goes on, who it is was said before."""
+    """The prompt with the instructions, for a program without a system prompt; a resumed conversation has them already."""
     return job.prompt if job.session or not job.instructions else f"{job.instructions}\n\n{job.prompt}"
 
 

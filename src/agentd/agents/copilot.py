@@ -1,6 +1,6 @@
-"""The GitHub Copilot CLI as an agent: which words start `copilot` for a job, and what its stream of events amounts to.
+"""The GitHub Copilot CLI as an agent: the `copilot` command of a job, and the reply in its events.
 
-It runs with the person's own login and settings; whatever a job does not grant is not offered to the model.
+It runs with the person's own login and settings; tools that a job does not grant are not offered to the model.
 """
 
 import hashlib
@@ -47,7 +47,7 @@ def command(job: Job) -> Command:
 
 
 def _grants(job: Job) -> list[str]:
-    """What it need not ask for: nobody is there to answer. A shell alone may not even redirect into a file."""
+    """Flags for what is allowed without asking. With `--allow-tool=shell` alone it may not even redirect into a file."""
     served = [f"--allow-tool=agentd({tool})" for tool in job.tools if job.server]
     if job.shell:
         return [*served, "--allow-all-tools" if job.edits else "--allow-tool=shell"]
@@ -55,7 +55,7 @@ def _grants(job: Job) -> list[str]:
 
 
 def read(lines: Iterable[str]) -> Reply:
-    """Complete only with a result that says 0 and without an abort: a killed copilot says 0 as well."""
+    """Complete only with a result of exit code 0 and without an abort: a killed copilot reports 0 too."""
     events, ending = parse(lines)
     results = [event for event in events if event.get("type") == "result"]
     said = [answer for event in events for answer in _answers(event)]
@@ -77,7 +77,7 @@ def read(lines: Iterable[str]) -> Reply:
 
 
 def _trouble(events: Sequence[Event], ending: Ending) -> tuple[str, Failure]:
-    """What went wrong; the standard error alone tells of what failed before the first event."""
+    """What went wrong. Errors before the first event are only on the standard error."""
     said, kind, status = next(filter(None, map(_failed, reversed(events))), ("", "", None))
     if kind in KINDS:
         return said, KINDS[kind]
@@ -89,7 +89,7 @@ def _trouble(events: Sequence[Event], ending: Ending) -> tuple[str, Failure]:
 
 
 def _failed(event: Event) -> tuple[str, str, int | None] | None:
-    """What an error says after its own words on how often it tried, its type, and the status behind it."""
+    """The message of an error without its count of retries, its type, and its HTTP status."""
     match event:
         case {"type": "session.error", "data": {"message": str(message), **rest}} if message:
             said = message.split("Last error: ")[-1] or message
@@ -98,7 +98,7 @@ def _failed(event: Event) -> tuple[str, str, int | None] | None:
 
 
 def _answers(event: Event) -> Iterator[tuple[str, str]]:
-    """What the agent itself said, and with which model; what its helpers say is their own."""
+    """What the agent itself said, and its model; answers of its helpers are left out."""
     match event:
         case {"type": "assistant.message", "data": {"content": str(text), **rest}} if "agentId" not in event:
             yield text, text_of(rest.get("model"))
@@ -111,7 +111,7 @@ def _called(event: Event) -> Iterator[tuple[str, str]]:
 
 
 def _refused(event: Event) -> str:
-    """The call that was denied, or of a tool that was not there."""
+    """The id of a call that was denied, or whose tool does not exist."""
     match event:
         case {"data": {"toolCallId": str(call), "error": {"code": code, "message": str(why)}}}:
             return call if code == "denied" or why.endswith(" does not exist.") else ""

@@ -1,4 +1,4 @@
-"""What adapters share to read a transcript: events out of lines, how the program ended, what a failure is called.
+"""What adapters share to read a transcript: its events, how the program ended, and the class of a failure.
 
 A transcript begins and ends with a line of agentd's own: `{"agentd": "begin", …}` and `{"agentd": "end", …}`.
 """
@@ -14,7 +14,7 @@ from agentd.model.job import Failure
 Event = Mapping[str, Any]
 
 BEGIN, END = "begin", "end"
-# What to say of a program that printed its help instead of a result.
+# The error of a program that printed its help instead of a result.
 UNKNOWN = "it does not know an argument it was started with; `args` in its section of the configuration adds some"
 _STATUS = re.compile(r"(?<![\d.])([45]\d\d)(?![\d.])")
 _ADDRESS = re.compile(r"https?://\S+")
@@ -47,7 +47,7 @@ class Ending:
 
 
 def parse(lines: Iterable[str]) -> tuple[list[Event], Ending]:
-    """The events of a transcript and how its program ended; lines that are no events are passed over."""
+    """The events of a transcript and how its program ended; other lines are ignored."""
     events, ending = [], Ending()
     for line in lines:
         event = load(line)
@@ -73,7 +73,7 @@ def load(line: str) -> Event | None:
 
 
 def classify(message: str, status: int | None = None) -> Failure:
-    """What kind of trouble a service's message, and its HTTP status where it is known, tell of."""
+    """The class of a failure, by the message of the service and its HTTP status, if known."""
     message = _ADDRESS.sub("", message)  # a port may look like a status
     found = _STATUS.search(message)
     code = status or (int(found[1]) if found else None)
@@ -93,7 +93,7 @@ def classify(message: str, status: int | None = None) -> Failure:
 
 
 def unfinished(ending: Ending) -> tuple[str, Failure]:
-    """What to say of a program that ended without a result, and the class of that."""
+    """The error of a program that ended without a result, and the class of that failure."""
     if ending.ended in ("timeout", "silence"):
         return "it was ended before it gave a result", "hang"
     failure = classify(ending.said) if ending.said else "unreadable"

@@ -1,6 +1,6 @@
-"""The Gemini CLI as an agent: which words start `gemini` for a job, and what its stream of events amounts to.
+"""The Gemini CLI as an agent: the `gemini` command of a job, and the reply in its events.
 
-It runs with the person's own login and settings; whatever a job does not grant is not offered to the model.
+It runs with the person's own login and settings; tools that a job does not grant are not offered to the model.
 """
 
 import hashlib
@@ -78,13 +78,13 @@ def command(job: Job) -> Command:
 
 
 def _file(job: Job, name: str, text: str) -> tuple[str, Mapping[str, str]]:
-    """Where a text is found once it is laid out. Named after what is in it, as calls may share a folder."""
+    """The path of a scratch file, and the file. Its name has the hash of the text, as calls may share a folder."""
     named = name.format(hashlib.sha256(text.encode()).hexdigest()[:12])
     return os.path.join(job.scratch, named), {named: text}
 
 
 def _policy(job: Job) -> str:
-    """What is allowed, so low that the person's own rules come first; what is denied, so high that none does."""
+    """The policy: allowed tools with a priority below the user's own rules, denied ones with a priority above them."""
     allowed = (*READ, *(EDIT if job.edits else ()), *(SHELL if job.shell else ()))
     denied = tuple(tool for tool in (*EDIT, *SHELL) if tool not in allowed)
     rules = [_rule("deny", 0, ("*",)), _rule("allow", 1, allowed, allowRedirection=True)]
@@ -99,7 +99,7 @@ def _rule(decision: str, priority: int, tools: Sequence[str], **more: Any) -> st
 
 
 def _registration(job: Job) -> Mapping[str, Any]:
-    """The same entry for every call, as it stays in the file; the environment says which call is served."""
+    """The entry of the MCP server. It is the same for every call; the environment says which call is served."""
     end = job.server.index("mcp") + 1 if "mcp" in job.server else len(job.server)
     env = {"AGENTD_DESK": "$AGENTD_DESK", "AGENTD_CALL": "$AGENTD_CALL"}
     server = {"command": job.server[0], "args": list(job.server[1:end]), "env": env, "trust": True}
@@ -130,7 +130,7 @@ def read(lines: Iterable[str]) -> Reply:
 
 
 def _trouble(events: Sequence[Event], ending: Ending) -> tuple[str, Failure]:
-    """What went wrong; the standard error alone tells of what failed before the first event."""
+    """What went wrong. Errors before the first event are only on the standard error."""
     said = _ADVICE.sub("", next(filter(None, map(_said, reversed(events))), ""))
     printed = tuple(filter(None, (_NOISE.sub("", line).strip() for line in ending.errors)))
     if ending.code in CODES:
@@ -168,7 +168,7 @@ def _called(event: Event) -> Iterator[tuple[str, str]]:
 
 
 def _refused(event: Event) -> str:
-    """The call that was denied, or of a tool that was not there."""
+    """The id of a call that was denied, or whose tool does not exist."""
     match event:
         case {"type": "tool_result", "tool_id": str(call), "error": {"type": str(kind), "message": str(why)}}:
             return call if kind in DENIED or why.startswith("Path not in workspace") else ""
@@ -176,7 +176,7 @@ def _refused(event: Event) -> str:
 
 
 def _last_text(events: Sequence[Event]) -> str:
-    """What the agent said since its last tool; what it said before, if that is nothing."""
+    """What the agent said after its last tool call; if nothing, what it said before that."""
     texts = [""]
     for event in events:
         match event:
@@ -200,7 +200,7 @@ def _usage(result: Event) -> Usage:
 
 
 def _model(event: Event) -> str:
-    """The model that did most of the work: gemini may take another one than it was told to."""
+    """The model with the most tokens: gemini may use others than the one it was told to."""
     match event:
         case {"type": "result", "stats": {"models": dict(models)}}:
             used = {name: count_of(each.get("total_tokens")) for name, each in models.items() if isinstance(each, dict)}

@@ -1,4 +1,4 @@
-"""How agentd's own programs print: one event of `protocol.py` a line. It imports next to nothing, as programs start often."""
+"""Prints events of `protocol.py`, one per line. It imports little, because agentd's own programs start often."""
 
 import json
 import sys

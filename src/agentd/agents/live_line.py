@@ -1,6 +1,7 @@
-"""What a line of an agent's output tells someone who watches: the words in it, and the tokens it counts.
+"""What a line of an agent's output shows in the live view: its words, and the tokens it counts.
 
-It knows the event shapes of every agent, takes each field only where it is what it should be, and never raises.
+The event shapes of all agents are matched together, whichever agent printed the line: they overlap, and a program of a
+person's own may print any of them. A field of an unexpected type is ignored; nothing raises.
 """
 
 import json
@@ -9,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 LONGEST = 200
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
-# What steers a terminal, turns the direction of writing, or cannot be written at all; white space is seen to apart.
+# Control characters, marks of the writing direction, surrogates. White space is handled by `tidy`.
 _UNSEEN = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _SERVER = re.compile(r"^(?:mcp__.+?__|mcp_[^_]+_|agentd_)(?=.)")  # the MCP server in the name of its tool
 _LONG = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
@@ -18,19 +19,13 @@ _SHORT = ("input", "output", "reasoning")
 
 
 def said(line: str) -> str:
-    """The last thing the agent says in a line of its output, on one line; empty if it says nothing."""
+    """The last thing the agent says in a line of its output, as one line; empty if it says nothing."""
     event = _event(line)
     return tidy(line if event is None else _words(event))
 
 
-def tokens(line: str) -> int | None:
-    """The tokens, in and out, that a line counts; None if it counts none."""
-    found = usage(line)
-    return found[1] if found else None
-
-
 def usage(line: str) -> tuple[str, int] | None:
-    """The tokens that a line counts, and of which turn; no name of a turn means the whole call."""
+    """The turn that a line counts tokens for, and how many; an empty turn means the whole call."""
     event = _event(line) if "tokens" in line else None
     match event:
         case {"type": "assistant", "message": {"usage": dict(counts), **message}}:
@@ -48,13 +43,13 @@ def usage(line: str) -> tuple[str, int] | None:
 
 
 def tidy(text: str) -> str:
-    """Words on one line of a terminal, not too many and none that steer it."""
+    """Text as one short line, without escape sequences and control characters."""
     seen = _UNSEEN.sub("", _ESCAPES.sub("", text[: LONGEST * 10]))
     return " ".join(seen.split())[:LONGEST]
 
 
 def _event(line: str) -> Mapping[str, object] | None:
-    """The JSON object on a line; None for anything else, which is plain text then."""
+    """The JSON object on a line; None if the line is plain text."""
     if not line.lstrip().startswith("{"):
         return None
     try:

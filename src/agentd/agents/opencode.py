@@ -1,4 +1,4 @@
-"""opencode as an agent: which words start `opencode run` for a job, and what its stream of events amounts to.
+"""opencode as an agent: the `opencode run` command of a job, and the reply in its events.
 
 It runs with the person's own login and settings, and as an agent of its own that may do what the job grants.
 """
@@ -59,7 +59,7 @@ def _config(job: Job) -> Mapping[str, Any]:
 
 
 def _permissions(job: Job) -> Mapping[str, Any]:
-    """Nothing but what follows: of the rules that fit, the last one counts."""
+    """The permissions: all denied except those listed. The last rule that matches counts."""
     return {
         "*": "deny",
         **dict.fromkeys(("grep", "glob", "list"), "allow"),
@@ -72,7 +72,7 @@ def _permissions(job: Job) -> Mapping[str, Any]:
 
 
 def read(lines: Iterable[str]) -> Reply:
-    """Complete when the last turn came to its own end and nothing came after it; there is no other result event."""
+    """Complete if the last event is the regular end of a turn; opencode has no result event."""
     events, ending = parse(lines)
     tools = [text_of(part.get("tool")) for event in events for part in _parts(event, "tool")]
     said = [text_of(part.get("text")) for event in events for part in _parts(event, "text")]
@@ -98,14 +98,14 @@ def read(lines: Iterable[str]) -> Reply:
 
 
 def _shortfall(reply: Reply, tools: Sequence[str], ending: Ending) -> tuple[str, Failure | Literal[""]]:
-    """What is missing although opencode itself is content."""
+    """What is missing although opencode reports success."""
     if NO_SERVER.search(ending.said) and not any(tool.startswith(SERVED) for tool in tools):
         return "the MCP server agentd did not start, so none of its tools was there", "failed"
     return ("", "") if reply.text or tools else ("the model gave an empty answer", "transient")
 
 
 def _trouble(data: Mapping[str, Any], ending: Ending) -> tuple[str, Failure]:
-    """What went wrong; some of it is told in the log alone."""
+    """What went wrong; some errors are only in the log."""
     said, status = text_of(data.get("message")), count_of(data.get("statusCode"))
     logged = _LOGGED.findall(ending.said)
     if logged and (not said or "Check server logs" in said):
@@ -125,7 +125,7 @@ def _parts(event: Event, kind: str) -> Iterator[Mapping[str, Any]]:
 
 
 def _refused(event: Event) -> str:
-    """The tool that was denied, or was not there to be called."""
+    """The tool that was denied, or does not exist."""
     match event:
         case {"part": {"type": "tool", "tool": str(tool), "state": {"error": str(why)}}} if why.startswith(DENIED):
             return tool.removeprefix(SERVED)
@@ -140,7 +140,7 @@ def _wait(event: Event) -> float:
 
 
 def _usage(turns: Sequence[Mapping[str, Any]]) -> Usage:
-    """The sum of the turns. A cost of nothing is one that opencode does not know."""
+    """The sum of the turns. A cost of 0 means that opencode does not know it."""
     total = Counter[str]()
     cost = 0.0
     for turn in turns:

@@ -1,6 +1,6 @@
-"""The lines that agentd's own programs print, and any program of a person's may: what they mean.
+"""The protocol of agentd's own programs, which any other program may use too.
 
-One JSON object a line. `start` comes first, `result` last; what is between them is for people, as is every other line.
+One JSON object a line. `start` comes first, `result` last; events between them, and all other lines, are only shown.
 
     {"type": "start", "model": "m-1"}
     {"type": "text", "text": "what the agent says"}
@@ -28,16 +28,16 @@ LONGEST_ERROR = 1000
 
 
 class _WrongType(Exception):
-    """A field of an event that is not what it should be."""
+    """A field of an event has the wrong type."""
 
 
 def read(lines: Iterable[str], who: str) -> Reply:
-    """Complete only with a result event that says success; lines that are no events are passed over."""
+    """Complete only with a result event that says success; lines that are not events are ignored."""
     return conclude(*parse(lines), who)
 
 
 def conclude(told: Iterable[Event], ending: Ending, who: str) -> Reply:
-    """What events amount to; `who` is the agent to name when something is wrong."""
+    """The reply that these events make; errors name the agent as `who`."""
     model = ""
     results = []
     try:
@@ -56,7 +56,7 @@ def conclude(told: Iterable[Event], ending: Ending, who: str) -> Reply:
 
 
 def unfinished(ending: Ending, who: str) -> Reply:
-    """A program that ended without a result; what it printed last as errors may tell why."""
+    """The reply of a program that ended without a result; the end of its standard error may say why."""
     ending = replace(ending, errors=ending.errors[-3:])
     said = " ".join(ending.said.split())[-LONGEST_ERROR:]
     error = f"{who} ended without a result{f': {said}' if said else '.'}"

@@ -1,4 +1,4 @@
-"""The scripted agent: plays a YAML script instead of asking a model. It turns values into values and starts nothing."""
+"""The scripted agent: plays a YAML script instead of asking a model. The program that is started is `player.py`."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from agentd.model.job import Command, Job, Reply
 
 
 def command(job: Job) -> Command:
-    """The player, told by its environment which entry of the script to play."""
+    """The player; its environment says which entry of the script to play."""
     script = job.settings.get("script", "")
     if not script:
         raise BadConfig(

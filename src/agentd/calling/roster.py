@@ -13,19 +13,15 @@ from agentd.errors import BadConfig, NotFound, UnknownAgent
 from agentd.model.workflow import Workflow
 from agentd.runs.project import Project
 
-# Who is tried, in this order, where nobody who was named is installed.
-ANYBODY = ("claude", "codex", "gemini", "opencode", "copilot")
-# What an agent needs besides a program, by its adapter.
-PACKAGES = {"acp": ("acp", "acp"), "builtin": ("pydantic_ai", "api")}
-# The adapters that drive whatever program the configuration names.
-OWN_PROGRAM = ("acp", "command")
+# Tried in this order where no agent that was named is installed.
+STANDBYS = tuple(name for name, adapter in table.ADAPTERS.items() if adapter.program)
 EDIT = "${EDITOR:-vi} agentd/config.toml   # "
 MODELS = '[{agent}] models = [{{id = "only", model = "openai:gpt-5", complexity = "critical"}}]'
 
 
 @dataclass(frozen=True)
 class Player:
-    """An agent with its adapter; `why` says why it plays instead of the one that was named, if it does."""
+    """An agent with its adapter. If it replaces the agent that was named, `why` says why."""
 
     agent: str
     adapter: table.Adapter
@@ -33,7 +29,7 @@ class Player:
 
 
 def line_up(project: Project, role: str) -> list[Player]:
-    """Who plays a role, and after that who takes over when that one cannot go on. There is always somebody."""
+    """The agent that plays a role, then the ones that take over if it cannot go on. Never empty: without any agent it raises."""
     wanted = project.config.agent_of(role)
     try:
         found = [each for each in _chain(project, wanted) if not missing(project, each)]
@@ -44,7 +40,7 @@ def line_up(project: Project, role: str) -> list[Player]:
         ) from None
     why = missing(project, wanted) if not found or found[0] != wanted else ""
     if not found:
-        found = [each for each in ANYBODY if not missing(project, each)][:1]
+        found = [each for each in STANDBYS if not missing(project, each)][:1]
     if not found:
         raise _nobody(project, role, wanted)
     return [Player(each, find(project, each), why) for each in found]
@@ -56,7 +52,7 @@ def player(project: Project, role: str) -> Player:
 
 
 def name(project: Project, role: str) -> str:
-    """The name of who plays a role, or would if it were there."""
+    """The name of the agent that plays a role; of the configured one if no agent is installed."""
     try:
         return player(project, role).agent
     except NotFound:
@@ -69,7 +65,7 @@ def find(project: Project, agent: str) -> table.Adapter:
 
 
 def missing(project: Project, agent: str) -> str:
-    """What an agent lacks on this machine, in words; nothing if it is there."""
+    """What an agent lacks on this machine, in words; empty if it can be started."""
     return _lack(project, agent)[0]
 
 
@@ -80,13 +76,12 @@ def remedy(project: Project, agent: str) -> str:
 
 def _lack(project: Project, agent: str) -> tuple[str, str]:
     adapter = find(project, agent)
-    package, extra = PACKAGES.get(adapter.name, ("", ""))
-    if package and not _has(package):
-        return f"{agent} needs the package {package}: pip install 'agentd-workflows[{extra}]'", adapter.install
-    if adapter.name == "builtin" and not project.config.models(agent):
+    if adapter.package and not _has(adapter.package):
+        return f"{agent} needs the package {adapter.package}: {adapter.install}", adapter.install
+    if adapter.needs == "models" and not project.config.models(agent):
         return f"[[{agent}.models]] names no model", f"{EDIT}{MODELS.format(agent=agent)}"
     words = _words(project, agent)
-    if adapter.name in OWN_PROGRAM and not words:
+    if adapter.needs == "command" and not words:
         return f"[{agent}] command is not set", f'{EDIT}[{agent}] command = "…"'
     if not words or locate(project.root, words[0]):
         return "", ""
@@ -95,15 +90,15 @@ def _lack(project: Project, agent: str) -> tuple[str, str]:
 
 
 def program(project: Project, agent: str) -> list[str]:
-    """The words that start an agent's program; none if it needs none. A path in them is one from the project's root."""
+    """The words that start an agent's program; none if it needs none. A relative path begins at the project's root."""
     first, *rest = _words(project, agent) or [""]
     return [str(project.root / first) if os.sep in first else first, *rest] if first else []
 
 
 def _words(project: Project, agent: str) -> list[str]:
-    """The words that start an agent's program, as the person wrote them."""
+    """The words that start an agent's program, as they stand in the configuration."""
     adapter = find(project, agent)
-    if not adapter.program and adapter.name not in OWN_PROGRAM:
+    if not adapter.program and adapter.needs != "command":
         return []
     text = str(project.config.sections.get(agent, {}).get("command", "")).strip() or adapter.program
     try:
@@ -114,12 +109,12 @@ def _words(project: Project, agent: str) -> list[str]:
 
 
 def locate(root: Path, word: str) -> str:
-    """Where a program is, found as agents are started: by the PATH, or from the project's root."""
+    """The path of a program, looked up as when an agent is started: on the PATH, or from the project's root."""
     return shutil.which(os.path.join(root, word) if os.sep in word else word) or ""
 
 
 def notices(project: Project, workflow: Workflow) -> list[str]:
-    """What a person should know about who plays the roles of a workflow: who stands in for whom, and who judges itself."""
+    """Warnings about the agents of a workflow: one that replaces another, and one that would challenge its own plan."""
     roles = dict.fromkeys(step.what for step in workflow.steps.values() if step.kind == "agent")
     found: list[str] = []
     for role in roles:
@@ -135,10 +130,11 @@ def notices(project: Project, workflow: Workflow) -> list[str]:
 
 
 def same_mind(project: Project) -> str:
-    """Which agent would challenge its own plan; nothing if the challenger is another one than the planner."""
+    """The agent that would challenge its own plan; empty if planner and challenger differ, or play a script."""
     planner, challenger = (name(project, role) for role in ("planner", "challenger"))
-    played = project.config.adapter_of(planner) == "scripted"  # a script is nobody's mind
-    return planner if planner == challenger and not played else ""
+    adapter = table.ADAPTERS.get(project.config.adapter_of(planner))
+    has_mind = adapter is None or adapter.needs != "script"
+    return planner if planner == challenger and has_mind else ""
 
 
 def _chain(project: Project, first: str) -> list[str]:

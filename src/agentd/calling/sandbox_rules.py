@@ -1,6 +1,6 @@
-"""What a program in the sandbox may do with which paths: the rules, made from the environment and the file system.
+"""The rules of the sandbox, made from the environment and the file system: which paths a program may read and write.
 
-The most specific rule above a path says what holds for it; where there is none, it may be read.
+The rule of the nearest parent applies to a path. A path without a rule may be read.
 """
 
 import os
@@ -10,87 +10,52 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from agentd.agents.table import ADAPTERS
+
 Rule = Literal["write", "read", "empty", "temp"]
 
 TEMPS = ("/tmp", "/var/tmp")
-TEMP_NAMES = ("TMPDIR", "CLAUDE_CODE_TMPDIR")
-# What agents keep of their own, by their program: below the person's home, and where their environment says.
-KEPT = {
-    "claude": (".claude",),
-    "codex": (".codex",),
-    "copilot": (".copilot",),
-    "gemini": (".gemini",),
-    "opencode": (".cache/opencode", ".config/opencode", ".local/share/opencode", ".local/state/opencode"),
-    "qwen": (".qwen",),
-}
-KEPT_FILES = (".claude.json",)
-KEPT_NAMES = {
-    "CLAUDE_CONFIG_DIR": "",
-    "CODEX_HOME": "",
-    "COPILOT_HOME": "",
-    "GEMINI_CLI_HOME": ".gemini",
-    "XDG_CACHE_HOME": "opencode",
-    "XDG_CONFIG_HOME": "opencode",
-    "XDG_DATA_HOME": "opencode",
-    "XDG_STATE_HOME": "opencode",
-}
-# What in there says which programs an agent starts and what it is told: that would hold outside of the sandbox too.
-SETTLED = (
-    "settings.json",
-    "config.toml",
-    "hooks",
-    "hooks.json",
-    "CLAUDE.md",
-    "AGENTS.md",
-    "GEMINI.md",
-    "opencode.json",
+TEMP_NAMES = ("TMPDIR", *(agent.temp_variable for agent in ADAPTERS.values() if agent.temp_variable))
+FOLDERS = [folder for agent in ADAPTERS.values() for folder in agent.folders]
+HOME_FILES = [name for agent in ADAPTERS.values() for name in agent.home_files]
+# These say which programs an agent starts and what it is told, outside of the sandbox too. Agents read each other's.
+SETTINGS = {name for agent in ADAPTERS.values() for name in agent.settings}
+PROJECT_SETTINGS = {name for agent in ADAPTERS.values() for name in agent.project_settings}
+# Secrets below the home folder. No program sees them, except those that an agent logs in with.
+SECRETS = (
+    ".aws",
+    ".azure",
+    ".config/gcloud",
+    ".bash_history",
+    ".cargo/credentials.toml",
+    ".config/BraveSoftware",
+    ".config/chromium",
+    ".config/gh",
+    ".config/git/credentials",
+    ".config/glab-cli",
+    ".config/google-chrome",
+    ".config/hub",
+    ".config/op",
+    ".config/rclone",
+    ".docker",
+    ".gem/credentials",
+    ".git-credentials",
+    ".gnupg",
+    ".kube",
+    ".local/share/keyrings",
+    ".mozilla",
+    ".netrc",
+    ".password-store",
+    ".pgpass",
+    ".pypirc",
+    ".python_history",
+    ".ssh",
+    ".terraform.d",
+    ".thunderbird",
+    ".zsh_history",
 )
-# What does the same for one project, in its work tree. Whole folders, at its top: a file in a folder that may be moved
-# away is not guarded.
-SETTLED_HERE = (
-    ".claude",
-    ".codex",
-    ".gemini",
-    ".mcp.json",
-    ".opencode",
-    ".qwen",
-    "opencode.json",
-    "opencode.jsonc",
-)
-# What nobody needs, below the person's home, with the variables that say that an agent logs in with it after all.
-SECRETS: dict[str, tuple[str, ...]] = {
-    ".aws": ("CLAUDE_CODE_USE_BEDROCK",),
-    ".azure": ("CLAUDE_CODE_USE_FOUNDRY",),
-    ".config/gcloud": ("CLAUDE_CODE_USE_VERTEX", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_CLOUD_PROJECT"),
-    ".bash_history": (),
-    ".cargo/credentials.toml": (),
-    ".config/BraveSoftware": (),
-    ".config/chromium": (),
-    ".config/gh": (),
-    ".config/git/credentials": (),
-    ".config/glab-cli": (),
-    ".config/google-chrome": (),
-    ".config/hub": (),
-    ".config/op": (),
-    ".config/rclone": (),
-    ".docker": (),
-    ".gem/credentials": (),
-    ".git-credentials": (),
-    ".gnupg": (),
-    ".kube": (),
-    ".local/share/keyrings": (),
-    ".mozilla": (),
-    ".netrc": (),
-    ".password-store": (),
-    ".pgpass": (),
-    ".pypirc": (),
-    ".python_history": (),
-    ".ssh": (),
-    ".terraform.d": (),
-    ".thunderbird": (),
-    ".zsh_history": (),
-}
-# Whoever answers here starts programs outside of the sandbox, or hands out keys; to ask, nobody needs to write.
+# Services that start programs outside of the sandbox or hand out keys. A read-only mount does not keep programs from
+# talking to them.
 DOORS = (
     "/run/containerd",
     "/run/dbus",
@@ -106,13 +71,13 @@ DOOR_NAMES = ("XDG_RUNTIME_DIR", "SSH_AUTH_SOCK")
 
 @dataclass(frozen=True)
 class Reach:
-    """What a program is given.
+    """What a program may reach.
 
     own       the folders of its run that it may write in any case
-    edits     whether it may change the work tree, `cwd`; git's own folder, agentd's and the settings of agents it never may
-    agent     whether what agents keep is there for it to write, or not there at all
-    runs      the folders of agentd's own at the root
-    writable  what else it may write, and `hidden` what else it may not see, as the configuration names them
+    edits     whether it may change the work tree `cwd`, always without git's folder, agentd's and the settings of agents
+    agent     whether it may write the agents' own folders; otherwise they are hidden
+    runs      agentd's own folders at the root
+    writable  more paths that it may write, and `hidden` more that it may not see, from the configuration
     """
 
     cwd: str
@@ -130,7 +95,7 @@ class Reach:
         return self.env.get("HOME") or os.path.expanduser("~")
 
     def find(self, program: str) -> str:
-        """Where a program is, found as it will be started; nothing if it is not there."""
+        """The path of a program, looked up as when it is started; empty if it does not exist."""
         return (
             shutil.which(os.path.join(self.cwd, program) if os.sep in program else program, path=self.env.get("PATH"))
             or ""
@@ -138,17 +103,19 @@ class Reach:
 
 
 def rules(reach: Reach, program: str) -> dict[str, Rule]:
-    """The rule of every path that has one and exists, every link on the way to it followed."""
+    """The rules by path: for paths that exist, with all links resolved."""
     env = reach.env
-    kept = list(_kept(reach))
-    logins = [name for name, told in SECRETS.items() if not (reach.agent and any(env.get(each) for each in told))]
+    kept = [place for folder in FOLDERS for place in folder.places(reach.home, env)]
+    kept += [os.path.join(reach.home, name) for name in HOME_FILES]
+    used = {path for agent in ADAPTERS.values() for name, path in agent.credentials.items() if env.get(name)}
+    secrets = [name for name in SECRETS if not (reach.agent and name in used)]
     wanted: list[tuple[Rule, list[str]]] = [
         ("temp", [*TEMPS, *(env.get(name, "") for name in TEMP_NAMES)]),
-        # Before what agents keep: that is theirs to write, also where the work tree is the person's home.
-        ("read", [os.path.join(folder, name) for folder in (reach.root, reach.cwd) for name in SETTLED_HERE]),
+        # Before the agents' own folders, which stay writable where the work tree is the home folder.
+        ("read", [os.path.join(folder, name) for folder in (reach.root, reach.cwd) for name in PROJECT_SETTINGS]),
         ("write" if reach.agent else "empty", kept),
-        ("read", [os.path.join(folder, name) for folder in kept for name in SETTLED] if reach.agent else []),
-        ("empty", [os.path.join(reach.home, name) for name in logins]),
+        ("read", [os.path.join(folder, name) for folder in kept for name in SETTINGS] if reach.agent else []),
+        ("empty", [os.path.join(reach.home, name) for name in secrets]),
         ("empty", [*DOORS, *(env.get(name, "") for name in DOOR_NAMES)]),
         ("read", [reach.root]),
         ("write" if reach.edits else "read", [reach.cwd]),
@@ -163,31 +130,25 @@ def rules(reach: Reach, program: str) -> dict[str, Rule]:
 
 
 def first_time(reach: Reach, program: str) -> list[str]:
-    """The folders that an agent makes when it is first started, and cannot make in the sandbox."""
-    wanted = (os.path.join(reach.home, name) for name in KEPT.get(os.path.basename(program), ()))
-    return [path for path in wanted if not os.path.exists(path)]
-
-
-def _kept(reach: Reach) -> Iterator[str]:
-    yield from (os.path.join(reach.home, name) for names in KEPT.values() for name in names)
-    yield from (os.path.join(reach.home, name) for name in KEPT_FILES)
-    yield from (os.path.join(reach.env[name], inner) for name, inner in KEPT_NAMES.items() if reach.env.get(name))
+    """The folders that an agent makes on its first start. It cannot make them in the sandbox."""
+    own = [folder.path for folder in FOLDERS if os.path.basename(folder.path).lstrip(".") == os.path.basename(program)]
+    return [path for name in own if not os.path.exists(path := os.path.join(reach.home, name))]
 
 
 def _guarded(folder: str, runs: Sequence[str]) -> Iterator[str]:
-    """What in a work tree says what programs outside of the sandbox do: git's folder, agentd's configuration and runs."""
+    """What programs outside of the sandbox obey in a work tree: git's folder, agentd's configuration and its runs."""
     for name in (".git", *runs):
         if not os.path.exists(os.path.join(folder, name, "__init__.py")):  # a package of that name is the project's own
             yield os.path.join(folder, name)
 
 
 def _named(reach: Reach, paths: Sequence[str]) -> list[str]:
-    """Paths as a person writes them: from home with ~, else from the project's root."""
+    """Absolute paths for those of the configuration: ~ is the home folder, others begin at the project's root."""
     return [os.path.join(reach.root, reach.home + path[1:] if path[:2] in ("~", "~/") else path) for path in paths]
 
 
 def _real(paths: Sequence[str]) -> Iterator[str]:
-    """Those that exist, as mounts need them; for the root of everything there is no rule."""
+    """The real paths of those that exist, as mounts need them. `/` never gets a rule."""
     for path in paths:
         real = os.path.realpath(path)
         if path and real != "/" and os.path.exists(real):
@@ -195,7 +156,7 @@ def _real(paths: Sequence[str]) -> Iterator[str]:
 
 
 def _needed(reach: Reach, program: str) -> list[str]:
-    """Where a program, whatever it finds by its environment, and agentd's own server are read from."""
+    """The paths that a program and agentd's own server are loaded from, those in their environment included."""
     named = [part for name in ("PATH", "PYTHONPATH") for part in reach.env.get(name, "").split(os.pathsep)]
     places = (
         reach.find(program),
@@ -212,7 +173,7 @@ def _needed(reach: Reach, program: str) -> list[str]:
 
 
 def _shown(made: Mapping[str, Rule], needed: Sequence[str]) -> Iterator[str]:
-    """What has to be seen of the shared temporary folders: whatever the needed paths begin with there."""
+    """The entries of the shared temporary folders that needed paths go through, and that must stay visible."""
     for temp in (path for path, rule in made.items() if rule == "temp"):
         first = {path.removeprefix(f"{temp}/").partition("/")[0] for path in needed if path.startswith(f"{temp}/")}
         yield from _real([f"{temp}/{name}" for name in first])

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from agentd.agents.events import BEGIN, END, count_of, load, text_of
-from agentd.agents.table import Adapter
+from agentd.agents.table import ADAPTERS, Adapter
 from agentd.calling import roster
 from agentd.model.job import Job, Reply
 from agentd.redaction import redact, secret_values
@@ -21,7 +21,6 @@ from agentd.runs.work import Work
 from agentd.state import durable
 
 CALL = re.compile(r"(?P<step>.+)-(?P<visit>\d+)\.(?P<attempt>\d+)")
-CONVERSATION = "builtin-"
 MEGABYTE = 1 << 20
 
 
@@ -140,12 +139,12 @@ def clean(reply: Reply, secrets: Sequence[str]) -> Reply:
 def rotate(folder: Path, limit: int, sessions: Collection[str] = ()) -> None:
     """Remove the oldest transcripts of a run until they fit into so many megabytes; the last of each step stays.
 
-    The conversations that the built-in agent keeps beside them are counted and removed too, but for these.
+    The conversations that agents keep beside them are counted and removed too, except those of these sessions.
     """
     calls = folder / "calls"
-    conversations = list(calls.glob(f"{CONVERSATION}*.json"))
-    kept = {path for path in conversations if path.stem.removeprefix(CONVERSATION) in sessions}
-    paths = [*calls.glob("*.jsonl"), *conversations]
+    starts = [adapter.conversations for adapter in ADAPTERS.values() if adapter.conversations]
+    kept = {calls / f"{start}{session}.json" for start in starts for session in sessions}
+    paths = [*calls.glob("*.jsonl"), *(path for start in starts for path in calls.glob(f"{start}*.json"))]
     found = sorted((begun(path), path.name, path) for path in paths)
     size = sum(path.stat().st_size for path in paths)
     latest: dict[str, tuple[int, int, Path]] = {}

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from agentd.model.models import AgentModel
+from agentd.agents.table import ADAPTERS
 from agentd.model.rules import Rules
 
-# An agent's section: `adapter` names the built-in one it is driven as, where that is not its own name.
+# An agent's section. `adapter` names the adapter that drives it, if that is not the one of its own name.
 AGENT: dict[str, Any] = {
     "adapter": "",
     "command": "",
@@ -31,42 +31,10 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     },
     "roles": {"planner": "gemini", "challenger": "codex", "implementer": "claude", "reviewer": "codex"},
     "fallback": {},
-    "gemini": AGENT
-    | {
-        "command": "gemini",
-        "default": "flash",
-        "models": (
-            AgentModel("flash", "gemini-3-flash-preview", "medium", "", 0.10, 0.40),
-            AgentModel("pro", "gemini-3-pro-preview", "critical", "", 1.25, 10.0),
-        ),
+    **{
+        name: AGENT | {"command": adapter.program, "default": adapter.default_model, "models": adapter.models}
+        for name, adapter in ADAPTERS.items()
     },
-    "codex": AGENT
-    | {
-        "command": "codex",
-        "default": "balanced",
-        "models": (
-            AgentModel("fast", "gpt-5.2-codex", "low", "low", 2.0, 8.0),
-            AgentModel("balanced", "gpt-5.2-codex", "medium", "medium", 2.0, 8.0),
-            AgentModel("deep", "gpt-5.2-codex", "high", "high", 2.0, 8.0),
-            AgentModel("max", "gpt-5.2-codex", "critical", "extra high", 2.0, 8.0),
-        ),
-    },
-    "claude": AGENT
-    | {
-        "command": "claude",
-        "default": "balanced",
-        "models": (
-            AgentModel("fast", "haiku", "low", "", 0.80, 4.0),
-            AgentModel("balanced", "sonnet", "medium", "", 3.0, 15.0),
-            AgentModel("deep", "opus", "critical", "", 15.0, 75.0),
-        ),
-    },
-    "opencode": AGENT | {"command": "opencode"},
-    "copilot": AGENT | {"command": "copilot"},
-    "acp": AGENT,
-    "builtin": AGENT,
-    "command": AGENT,
-    "scripted": AGENT,
     "budget": {"per_call": 2.0, "per_change": 20.0, "per_day": 50.0, "calls_per_change": 100},
     "git": {"commit": False},
     "runs": {"max_parallel": 4},
@@ -92,5 +60,5 @@ REQUIRED = {"id": "", "model": "", "complexity": ""}
 CHOICES: dict[str, tuple[str, ...]] = {
     "workflow.generation": ("sequential", "one-shot"),
     "sandbox.mode": ("off", "auto", "on"),
-    "codex.reasoning": ("low", "medium", "high", "extra high"),
+    **{f"{name}.reasoning": adapter.efforts for name, adapter in ADAPTERS.items() if adapter.efforts},
 }

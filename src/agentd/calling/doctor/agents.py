@@ -26,17 +26,9 @@ def look(project: Project, parts: Sequence[Part], scratch: Path) -> Iterator[Fou
     """Every agent with a program of its own, those of other packages, and whoever the configuration names."""
     playing = dict.fromkeys(part.players[0].agent for part in parts if part.players)
     named = dict.fromkeys([*(part.wanted for part in parts), *project.config.sections["fallback"].values()])
-    built_in = [name for name, adapter in table.ADAPTERS.items() if adapter.program]
-    names = list(dict.fromkeys([*playing, *named, *built_in, *_brought()]))
+    names = list(dict.fromkeys([*playing, *named, *roster.STANDBYS, *table.installed()]))
     with ThreadPoolExecutor(len(names)) as looking:
         yield from looking.map(lambda name: _agent(project, name, name in playing, name in named, scratch), names)
-
-
-def _brought() -> list[str]:
-    """The agents of other packages."""
-    from importlib.metadata import entry_points
-
-    return sorted({point.name for point in entry_points(group=table.GROUP)} - set(table.ADAPTERS))
 
 
 def _agent(project: Project, name: str, playing: bool, named: bool, scratch: Path) -> Found:
@@ -58,7 +50,7 @@ def _agent(project: Project, name: str, playing: bool, named: bool, scratch: Pat
     if trouble:
         fix = adapter.install or f"${{EDITOR:-vi}} agentd/config.toml   # [{name}]"
         return Found("agents", name, "problem" if playing else "warning", trouble, fix, facts)
-    login = logins.trace(adapter.name, project.config.sections.get(name, {}), os.environ)
+    login = logins.find_login(adapter, project.config.sections.get(name, {}), os.environ)
     facts |= {"login": login}
     told = ", ".join(filter(None, (version, path, f"login by {login}" if login else ""))) or "needs no program"
     if login == "":
@@ -92,7 +84,7 @@ def _plain(lines: Sequence[str]) -> str:
 
 def _unready(project: Project, name: str, adapter: table.Adapter) -> str:
     """What an agent without a program lacks."""
-    if adapter.name != "scripted":
+    if adapter.needs != "script":
         return ""
     script = str(project.config.sections.get(name, {}).get("script", ""))
     if not script:

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from agentd.agents.table import ADAPTERS
 from agentd.calling.doctor import trial
 from agentd.calling.doctor.found import Found, Level
 from agentd.calling.doctor.machine import REINSTALL
@@ -63,8 +62,6 @@ def _judge(player: Player, tried: trial.Tried) -> Found:
 def _without_tools(player: Player) -> tuple[Level, str]:
     """What it means that an agent did not ask for agentd's tools: somebody's own may play steps that need none."""
     adapter = player.adapter
-    if adapter.name == "command":
-        return "warning", f"have [{player.agent}] command start the MCP server whose words are in $AGENTD_SERVER"
-    if adapter.name not in ADAPTERS:
-        return "warning", f"have the adapter {adapter.name} give its program the MCP server in job.server"
+    if adapter.tools_fix:
+        return "warning", adapter.tools_fix.format(agent=player.agent)
     return "problem", f"{adapter.install}   # another version of it" if adapter.install else REINSTALL

@@ -66,7 +66,7 @@ def _independence(project: Project) -> Iterator[Found]:
         told = f"{challenger} challenges what {planner} plans"
         yield Found("roles", "independence", "ok", told, facts={"independent": True})
     elif roster.same_mind(project):
-        others = [name for name in roster.ANYBODY if name != planner]
+        others = [name for name in roster.STANDBYS if name != planner]
         there = next((name for name in others if not roster.missing(project, name)), "")
         edit = f'${{EDITOR:-vi}} agentd/config.toml   # [roles] challenger = "{there}"'
         told, fix = f"{planner} would challenge its own plan", edit if there else table.ADAPTERS[others[0]].install

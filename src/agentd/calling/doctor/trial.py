@@ -133,7 +133,7 @@ def _make_run(project: Project, folder: Path) -> Path:
 
 def _script(player: Player, folder: Path) -> dict[str, str]:
     """What a scripted agent plays: it knows of no doctor."""
-    if player.adapter.name != "scripted":
+    if player.adapter.needs != "script":
         return {}
     import yaml
 
