@@ -7,23 +7,25 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from agentd.calling.doctor import agents, calls, machine, roles
-from agentd.calling.doctor.found import Found as Found
+from agentd.calling.doctor import agents, machine, trial
+from agentd.calling.doctor.findings import Found as Found
 from agentd.errors import BadConfig
 from agentd.runs.project import Project
 
 
 def examine(project: Project, unread: BadConfig | None = None, live: bool = False) -> Iterator[Found]:
-    """Everything there is to say, each thing as soon as it is known; `live`: after a real call of each agent, too."""
+    """Check everything, and report each thing as soon as it is known. `live` adds a real call of each agent that plays a
+    role; `unread` is why the configuration cannot be read."""
     with tempfile.TemporaryDirectory(prefix="agentd-doctor-") as name:
         scratch = Path(name).resolve()
-        parts = list(roles.cast(project))
-        known: dict[str, Found] = {}
-        for found in agents.look(project, parts, scratch):
+        cast = agents.find_cast(project)
+        known = {}
+        for found in agents.check_agents(project, cast, scratch):
             known[found.name] = found
             yield found
-        yield from roles.judge(project, parts, known)
-        yield from machine.look(project, scratch)
-        yield from machine.configuration(project, unread)
+        yield from agents.check_roles(project, cast, known)
+        yield trial.try_server(project, scratch / "server")
+        yield from machine.check_machine(project, scratch)
+        yield from machine.check_configuration(project, unread)
         if live:
-            yield from calls.make(project, parts, scratch)
+            yield from trial.try_agents(project, agents.playing(cast).values(), scratch)

@@ -1,92 +1,115 @@
-"""Which agents are installed, where, in which version, and whether somebody seems to be logged in with them."""
+"""Which agents are installed and logged in, which one plays each role, and whether plans get an independent challenger."""
 
 import os
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from agentd import process
-from agentd.agents import logins, table
+from agentd.agents import table
+from agentd.agents.logins import find_login
 from agentd.calling import roster
-from agentd.calling.doctor.found import Found, Level, patience
-from agentd.calling.doctor.roles import Part
+from agentd.calling.doctor.findings import Found, Level
+from agentd.calling.doctor.machine import read_version
+from agentd.calling.roster import Player
 from agentd.errors import AgentdError
-from agentd.redaction import redact, secret_values
 from agentd.runs.project import Project
 
-VERSION = re.compile(r"\d+\.\d+(?:[\w.+-]*\w)?")
-COLOUR = re.compile(r"\x1b\[[\d;]*m")
-UNPRINTED = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-PATIENCE = 20.0
+# Who plays each role, the first one first, or why nobody does.
+Cast = Mapping[str, list[Player] | AgentdError]
 
 
-def look(project: Project, parts: Sequence[Part], scratch: Path) -> Iterator[Found]:
-    """Every agent with a program of its own, those of other packages, and whoever the configuration names."""
-    playing = dict.fromkeys(part.players[0].agent for part in parts if part.players)
-    named = dict.fromkeys([*(part.wanted for part in parts), *project.config.sections["fallback"].values()])
-    names = list(dict.fromkeys([*playing, *named, *roster.STANDBYS, *table.installed()]))
-    with ThreadPoolExecutor(len(names)) as looking:
-        yield from looking.map(lambda name: _agent(project, name, name in playing, name in named, scratch), names)
+def find_cast(project: Project) -> Cast:
+    found: dict[str, list[Player] | AgentdError] = {}
+    for role in project.config.sections["roles"]:
+        try:
+            found[role] = roster.line_up(project, role)
+        except AgentdError as error:
+            found[role] = error
+    return found
 
 
-def _agent(project: Project, name: str, playing: bool, named: bool, scratch: Path) -> Found:
+def playing(cast: Cast) -> dict[str, Player]:
+    """The players that are called first in some role, by the names of their agents."""
+    return {players[0].agent: players[0] for players in cast.values() if isinstance(players, list)}
+
+
+def check_agents(project: Project, cast: Cast, scratch: Path) -> Iterator[Found]:
+    """Every agent that has a program of its own, comes from another package, or is named in the configuration."""
+    named = [*map(project.config.agent_of, cast), *project.config.sections["fallback"].values()]
+    names = dict.fromkeys([*playing(cast), *named, *roster.STANDBYS, *table.installed()])
+    with ThreadPoolExecutor(len(names)) as pool:
+        yield from pool.map(lambda name: _agent(project, name, name in playing(cast), name in named, scratch), names)
+
+
+def _agent(project: Project, name: str, plays: bool, named: bool, scratch: Path) -> Found:
     try:
         adapter = roster.find(project, name)
         lacks, words = roster.missing(project, name), roster.program(project, name)
     except AgentdError as error:
         return Found("agents", name, "warning", error.message, error.fix, {"installed": False})
     path = roster.locate(project.root, words[0]) if words else ""
-    facts: dict[str, Any] = {"adapter": adapter.name, "installed": not lacks, "playing": playing, "path": path}
+    facts: dict[str, Any] = {"adapter": adapter.name, "installed": not lacks, "playing": plays, "path": path}
     if lacks:
         told = lacks.removeprefix(f"{name} is ") + ("" if named else "; no role needs it")
         return Found("agents", name, "warning" if named else "ok", told, roster.remedy(project, name), facts)
+    section, version = project.config.sections.get(name, {}), ""
     if adapter.program:
         version, trouble = read_version(project, [path, *words[1:]], scratch)
-    else:  # a person's own program may do anything, whatever it is asked
-        version, trouble = "", _unready(project, name, adapter)
-    facts |= {"version": version}
+    else:  # a person's own program may do anything if it is started with --version
+        trouble = _lacks_script(project, name, section) if adapter.needs == "script" else ""
+    facts["version"] = version
     if trouble:
         fix = adapter.install or f"${{EDITOR:-vi}} agentd/config.toml   # [{name}]"
-        return Found("agents", name, "problem" if playing else "warning", trouble, fix, facts)
-    login = logins.find_login(adapter, project.config.sections.get(name, {}), os.environ)
-    facts |= {"login": login}
+        return Found("agents", name, "problem" if plays else "warning", trouble, fix, facts)
+    facts["login"] = login = find_login(adapter, section, os.environ)
     told = ", ".join(filter(None, (version, path, f"login by {login}" if login else ""))) or "needs no program"
     if login == "":
-        level: Level = "warning" if playing else "ok"
+        level: Level = "warning" if plays else "ok"
         return Found("agents", name, level, f"{told}, nobody seems to be logged in", adapter.login, facts)
     return Found("agents", name, "ok", told, facts=facts)
 
 
-def read_version(project: Project, words: list[str], scratch: Path) -> tuple[str, str]:
-    """What a program says its version is, or what is wrong with it."""
-    asked, wait = f"{words[0]} --version", patience(project, PATIENCE)
-    try:
-        done = process.run(
-            [*words, "--version"], cwd=scratch, timeout=wait, grace=min(1.0, wait), stop=project.interrupted
-        )
-    except AgentdError as error:
-        return "", error.message
-    if done.ended != "exit":
-        return "", f"{asked} did not end in {wait:g} s"
-    said = redact(_plain(done.output) or _plain(done.errors[-3:]), secret_values(os.environ))[:200]
-    if done.code != 0:
-        return "", f"{asked} failed (exit {done.code}): {said or 'it said nothing'}"
-    found = VERSION.search(said)
-    return found[0] if found else said, ""
-
-
-def _plain(lines: Sequence[str]) -> str:
-    """What a program printed, in one line: no colours, and nothing that a terminal would obey."""
-    return " ".join(UNPRINTED.sub(" ", COLOUR.sub("", " ".join(lines))).split())
-
-
-def _unready(project: Project, name: str, adapter: table.Adapter) -> str:
-    """What an agent without a program lacks."""
-    if adapter.needs != "script":
-        return ""
-    script = str(project.config.sections.get(name, {}).get("script", ""))
+def _lacks_script(project: Project, name: str, section: Mapping[str, Any]) -> str:
+    script = section.get("script", "")
     if not script:
         return f"[{name}] script is not set"
     return "" if (project.root / script).is_file() else f"there is no {project.root / script}"
+
+
+def check_roles(project: Project, cast: Cast, agents: Mapping[str, Found]) -> Iterator[Found]:
+    """Who plays each role, judged by what was found about the agents."""
+    for role, players in cast.items():
+        yield _role(project, role, players, agents)
+    if any(isinstance(cast.get(role), AgentdError) for role in ("planner", "challenger")):
+        return
+    planner, challenger = (roster.name(project, role) for role in ("planner", "challenger"))
+    if planner != challenger:
+        told = f"{challenger} challenges what {planner} plans"
+        yield Found("roles", "independence", "ok", told, facts={"independent": True})
+    elif roster.same_mind(project):
+        others = [name for name in roster.STANDBYS if name != planner]
+        there = next((name for name in others if not roster.missing(project, name)), "")
+        edit = f'{roster.EDIT}[roles] challenger = "{there}"'
+        told, fix = f"{planner} would challenge its own plan", edit if there else table.ADAPTERS[others[0]].install
+        yield Found("roles", "independence", "warning", told, fix, {"independent": False})
+
+
+def _role(project: Project, role: str, players: list[Player] | AgentdError, agents: Mapping[str, Found]) -> Found:
+    wanted = project.config.agent_of(role)
+    facts: dict[str, Any] = {"wanted": wanted, "agent": None, "model": None, "effort": None, "then": []}
+    if isinstance(players, AgentdError):
+        return Found("roles", role, "problem", players.message, players.fix, facts)
+    first, *rest = players
+    facts |= {"agent": first.agent, "then": [player.agent for player in rest]}
+    told = first.agent
+    if model := project.config.model_for(first.agent, "medium"):
+        facts |= {"model": model.model, "effort": model.effort or None}
+        told += f" ({model.model}{f', effort {model.effort}' if model.effort else ''})"
+    told += "".join(f", then {player.agent}" for player in rest)
+    if agents[first.agent].level == "problem":
+        return Found("roles", role, "problem", f"{told}, which does not work", agents[first.agent].fix, facts)
+    if first.agent != wanted:
+        fix = roster.remedy(project, wanted)
+        return Found("roles", role, "warning", f"{told} instead of {wanted}: {first.why}", fix, facts)
+    return Found("roles", role, "ok", told, facts=facts)

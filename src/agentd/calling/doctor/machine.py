@@ -1,54 +1,60 @@
-"""What there is besides agents: agentd's own server, git, the sandbox, the configuration."""
+"""What agents need besides themselves: git, the sandbox and the configuration. Also asks programs for their version."""
 
 import os
+import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from agentd import process
 from agentd.calling import sandbox
-from agentd.calling.doctor import trial
-from agentd.calling.doctor.agents import PATIENCE, read_version
-from agentd.calling.doctor.found import Found, Level, patience
-from agentd.errors import BadConfig
+from agentd.calling.doctor.findings import Found, Level, time_limit
+from agentd.errors import AgentdError, BadConfig
 from agentd.redaction import redact, secret_values
 from agentd.runs.config import personal_file
 from agentd.runs.project import Project
 
+PATIENCE = 20.0
+VERSION = re.compile(r"\d+\.\d+(?:[\w.+-]*\w)?")
+COLOUR = re.compile(r"\x1b\[[\d;]*m")
+UNPRINTED = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 GIT = "sudo apt install git   # or: dnf install git, pacman -S git, xcode-select --install"
-REINSTALL = "pip install --force-reinstall agentd-workflows"
 LEVELS: dict[str, Level] = {"off": "ok", "auto": "warning", "on": "problem"}
 
 
-def look(project: Project, scratch: Path) -> Iterator[Found]:
-    yield _server(project, scratch / "server")
-    yield _git(project, scratch)
-    yield from _sandbox(project)
-
-
-def _server(project: Project, folder: Path) -> Found:
-    tools, why = trial.ask_server(project, folder, patience(project, PATIENCE))
-    lacking = [name for name in trial.TOOLS if name not in tools]
-    if lacking:
-        why = redact(why, secret_values(os.environ)) or f"it does not list {', '.join(lacking)}"
-        return Found(
-            "machine", "MCP server", "problem", f"agentd mcp does not work: {why}", REINSTALL, {"tools": tools}
+def read_version(project: Project, words: list[str], scratch: Path) -> tuple[str, str]:
+    """The version that a program prints, or what is wrong with it."""
+    asked, wait = f"{words[0]} --version", time_limit(project, PATIENCE)
+    try:
+        done = process.run(
+            [*words, "--version"], cwd=scratch, timeout=wait, grace=min(1.0, wait), stop=project.interrupted
         )
-    return Found("machine", "MCP server", "ok", "agentd mcp starts and lists its tools", facts={"tools": tools})
+    except AgentdError as error:
+        return "", error.message
+    if done.ended != "exit":
+        return "", f"{asked} did not end in {wait:g} s"
+    said = redact(_plain(done.output) or _plain(done.errors[-3:]), secret_values(os.environ))[:200]
+    if done.code != 0:
+        return "", f"{asked} failed (exit {done.code}): {said or 'it said nothing'}"
+    found = VERSION.search(said)
+    return found[0] if found else said, ""
 
 
-def _git(project: Project, scratch: Path) -> Found:
+def _plain(lines: Sequence[str]) -> str:
+    """What a program printed, on one line and without colours or control characters."""
+    return " ".join(UNPRINTED.sub(" ", COLOUR.sub("", " ".join(lines))).split())
+
+
+def check_machine(project: Project, scratch: Path) -> Iterator[Found]:
     version, trouble = read_version(project, ["git"], scratch)
     if trouble:
-        return Found("machine", "git", "warning", f"{trouble} Changes can be planned, not implemented", GIT)
-    return Found("machine", "git", "ok", version, facts={"version": version})
-
-
-def _sandbox(project: Project) -> Iterator[Found]:
+        yield Found("machine", "git", "warning", f"{trouble} Changes can be planned, not implemented", GIT)
+    else:
+        yield Found("machine", "git", "ok", version, facts={"version": version})
     settings = project.config.sections["sandbox"]
     mode, front = settings["mode"], sandbox.find_front(os.environ.get("PATH", os.defpath))
-    facts = {"mode": mode, "works": not front.why}
     told = front.why or f"bubblewrap works, {'but is not used' if mode == 'off' else 'and agents run in it'}"
-    level = LEVELS[mode] if front.why else "ok"
+    level, facts = LEVELS[mode] if front.why else "ok", {"mode": mode, "works": not front.why}
     yield Found("machine", "sandbox", level, f'{told}: [sandbox] mode = "{mode}"', front.fix, facts)
     for path in settings["writable"] if mode != "off" else ():
         full = os.path.join(project.root, os.path.expanduser(path))
@@ -57,8 +63,8 @@ def _sandbox(project: Project) -> Iterator[Found]:
             yield Found("machine", "sandbox", "warning", told, f"mkdir -p {shlex.quote(full)}")
 
 
-def configuration(project: Project, unread: BadConfig | None) -> Iterator[Found]:
-    """The files of the configuration and what is odd about them."""
+def check_configuration(project: Project, unread: BadConfig | None) -> Iterator[Found]:
+    """The files of the configuration, with the warnings that reading them gave."""
     files = (personal_file(os.environ), project.root / "agentd" / "config.toml")
     there = [str(path) for path in files if path is not None and path.is_file()]
     if unread is not None:

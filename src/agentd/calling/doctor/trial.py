@@ -1,8 +1,10 @@
-"""A run that is there only to be tried: agentd's own tools, and one small real call of an agent, in a scratch folder."""
+"""Trials in a scratch folder: agentd's MCP server has to list its tools, and an agent to answer and to find them."""
 
 import json
 import os
+import re
 import sys
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,26 +12,27 @@ from pathlib import Path
 from agentd import process
 from agentd.calling import job as jobs
 from agentd.calling import roster, transcripts
-from agentd.calling.conversation import Ended, run_program
-from agentd.calling.doctor.found import patience
+from agentd.calling.conversation import run_program
+from agentd.calling.doctor.findings import Found, time_limit
+from agentd.calling.doctor.machine import PATIENCE
 from agentd.calling.roster import Player
 from agentd.engine.advance import start
-from agentd.errors import NotFound
+from agentd.errors import AgentdError, NotFound
 from agentd.git.repository import begin_repository
 from agentd.model.job import Job, Reply
 from agentd.model.models import AgentModel
 from agentd.model.run import Intent
-from agentd.redaction import secret_values
+from agentd.redaction import redact, secret_values
 from agentd.runs.project import Project
 from agentd.state.store import Store, new_state
-from agentd.usage.prices import price
+from agentd.usage.prices import dollars, price
 
 RUN, CALL, STEP = "doctor", "doctor-1.1", "doctor"
 TOOLS = ("list_specs", "read_file", "validate_change")
 PROMPT = "Reply with the single word OK."
 INSTRUCTIONS = "You answer in one word."
 SCRIPT = {STEP: {"say": "OK", "tools": [{"list_specs": {"change_id": RUN}}]}}
-# Asks a server for its tools, as agents do; a program of its own, so that it can be ended with the server.
+# Asks a server for its tools, as agents do. A program of its own can be ended together with the server.
 ASK = """import json, sys
 from agentd.agents.script import Trouble
 from agentd.agents.toolcalls import opened
@@ -41,12 +44,16 @@ except (Trouble, LookupError, TypeError, ValueError) as trouble:
 """
 GREETED = "greeted"
 TURNS = 5
-PATIENCE = 180.0
+LONGEST_CALL = 180.0
+REINSTALL = "pip install --force-reinstall agentd-workflows"
+AGAIN = "agentd doctor --live"
+# The fix of a failed call by the class of its failure.
+FIXES = {"quota": f"{AGAIN}   # once the limit is reset", "transient": AGAIN, "hang": AGAIN}
 
 
 @dataclass(frozen=True)
 class Tried:
-    """What a call came to. `greeted` says whether the agent asked agentd's server for its tools."""
+    """The result of a call. `greeted` says whether the agent asked agentd's server for its tools."""
 
     reply: Reply
     seconds: float
@@ -55,27 +62,80 @@ class Tried:
     cost: float | None
 
 
-def ask_server(project: Project, folder: Path, timeout: float) -> tuple[list[str], str]:
+def try_server(project: Project, folder: Path) -> Found:
+    """Start agentd's MCP server and ask it for its tools."""
+    tools, why = _ask_server(_make_run(project, folder), folder, time_limit(project, PATIENCE))
+    lacking = [name for name in TOOLS if name not in tools]
+    if lacking:
+        why = redact(why, secret_values(os.environ)) or f"it does not list {', '.join(lacking)}"
+        told = f"agentd mcp does not work: {why}"
+        return Found("machine", "MCP server", "problem", told, REINSTALL, {"tools": tools})
+    return Found("machine", "MCP server", "ok", "agentd mcp starts and lists its tools", facts={"tools": tools})
+
+
+def _ask_server(run: Path, folder: Path, timeout: float) -> tuple[list[str], str]:
     """The tools that agentd's server lists for a call, or why it lists none."""
-    run = _make_run(project, folder)
-    words = (sys.executable, "-P", "-c", ASK, *jobs.server(run, CALL))
-    done = process.run(words, cwd=folder, timeout=timeout)
-    if done.ended == "exit" and done.code == 0 and done.output:
+    done = process.run((sys.executable, "-P", "-c", ASK, *jobs.server(run, CALL)), cwd=folder, timeout=timeout)
+    if done.ended != "exit":
+        return [], f"no answer in {timeout:g} s"
+    if done.code == 0 and done.output:
         return list(json.loads(done.output[-1])), ""
-    said = " ".join(done.errors[-2:]) or f"exit {done.code}"
-    return [], said if done.ended == "exit" else f"no answer in {timeout:g} s"
+    return [], " ".join(done.errors[-2:]) or f"exit {done.code}"
 
 
-def call(project: Project, player: Player, folder: Path) -> Tried:
-    """Call an agent with a prompt of six words, as a step without edits would, and read what it says."""
+def try_agents(project: Project, players: Iterable[Player], scratch: Path) -> Iterator[Found]:
+    """Call each of these agents once."""
+    for number, player in enumerate(players):
+        try:
+            yield _judge(player, _call(project, player, scratch / f"call-{number}"))
+        except AgentdError as error:
+            yield Found("calls", player.agent, "problem", error.message, error.fix, {"answered": False})
+        except Exception as error:  # another package's adapter can raise anything
+            told = f"its adapter failed: {type(error).__name__}: {error}"
+            yield Found("calls", player.agent, "problem", told, player.adapter.install or AGAIN, {"answered": False})
+
+
+def _judge(player: Player, tried: Tried) -> Found:
+    name, reply, usage, adapter = player.agent, tried.reply, tried.reply.usage, player.adapter
+    facts = {
+        "answered": reply.complete,
+        "mcp": tried.greeted,
+        "model": tried.model or None,
+        "tokens_in": usage.tokens_in,
+        "tokens_out": usage.tokens_out,
+        "cost": tried.cost,
+        "seconds": round(tried.seconds, 1),
+    }
+    if not reply.complete:
+        by_hand = f"{adapter.program} --help   # then try it by hand" if adapter.program else AGAIN
+        fix = (adapter.login if reply.failure == "auth" else FIXES.get(reply.failure, "")) or by_hand
+        return Found("calls", name, "problem", reply.error, fix, facts)
+    tokens = f"{usage.tokens_in:,} tokens in" if usage.tokens_in is not None else "tokens unknown"
+    cost = dollars(tried.cost) if tried.cost is not None else "cost unknown"
+    said = f"said {' '.join(reply.text.split())[:40]!r}"
+    told = ", ".join(filter(None, (said, tried.model, tokens, cost, f"{tried.seconds:.1f} s")))
+    if not tried.greeted:
+        told = f"{told}, but it did not ask for agentd's tools"
+        if adapter.tools_fix:  # the agent can still play steps without tools
+            return Found("calls", name, "warning", told, adapter.tools_fix.format(agent=name), facts)
+        fix = f"{adapter.install}   # another version of it" if adapter.install else REINSTALL
+        return Found("calls", name, "problem", told, fix, facts)
+    told = f"{told}, and it found agentd's tools"
+    if not re.search(r"(?i)\bok\b", reply.text):
+        return Found("calls", name, "warning", f"{told}; it was to say OK", AGAIN, facts)
+    return Found("calls", name, "ok", told, facts=facts)
+
+
+def _call(project: Project, player: Player, folder: Path) -> Tried:
+    """Call an agent with a prompt of six words, as a step without edits would, and read its reply."""
     run = _make_run(project, folder)
-    with suppress(NotFound):  # no agent needs git to answer
+    with suppress(NotFound):  # agents answer without git, too
         begin_repository(folder, "An empty project")
     model = project.config.model_for(player.agent, "medium")
     job = _make_job(project, player, model, folder, run)
     path = run / "calls" / f"{CALL}.jsonl"
     environment = {"AGENTD_RUN": str(run), "AGENTD_DESK": str(run), "AGENTD_CALL": CALL}
-    command, limit = player.adapter.command(job), patience(project, PATIENCE)
+    command, limit = player.adapter.command(job), time_limit(project, LONGEST_CALL)
     ended = run_program(replace(project, root=folder), player, job, command, path, environment, timeout=limit)
     lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
     reply = transcripts.make_reply(player.adapter, player.agent, lines, secret_values(os.environ))
@@ -84,19 +144,19 @@ def call(project: Project, player: Player, folder: Path) -> Tried:
     elif ended.how != "exit":
         reply = replace(reply, complete=False, error=f"it did not end in {ended.seconds:.0f} s", failure="hang")
     elif not reply.complete:
-        reply = replace(reply, error=_why(reply.error, ended))
+        said = " ".join(ended.errors[-3:]).strip()[:300]
+        known = (reply.error, said if said not in reply.error else "")
+        reply = replace(reply, error=": ".join(filter(None, known)) or f"exit {ended.code}")
     called = reply.model or job.model
     cost = price(reply.usage, model, called or player.agent)
     return Tried(reply, ended.seconds, (run / GREETED).exists(), called, cost)
 
 
-def _why(error: str, ended: Ended) -> str:
-    """What the adapter makes of a failure, and what the program itself said about it last."""
-    said = " ".join(ended.errors[-3:]).strip()[:300]
-    return f"{error}: {said}" if error and said and said not in error else error or said or f"exit {ended.code}"
-
-
 def _make_job(project: Project, player: Player, model: AgentModel | None, folder: Path, run: Path) -> Job:
+    settings = jobs.settings(project, player.agent)
+    if player.adapter.needs == "script":  # the project's script has no entry for the doctor
+        settings["script"] = str(folder / "agentd" / "script.yaml")
+        Path(settings["script"]).write_text(json.dumps(SCRIPT), encoding="utf-8")
     return Job(
         call=CALL,
         step=STEP,
@@ -116,12 +176,12 @@ def _make_job(project: Project, player: Player, model: AgentModel | None, folder
         max_cost=float(project.config.get("budget", "per_call")),
         program=tuple(roster.program(project, player.agent)),
         args=tuple(project.config.sections.get(player.agent, {}).get("args", ())),
-        settings=jobs.settings(project, player.agent) | _script(player, folder),
+        settings=settings,
     )
 
 
 def _make_run(project: Project, folder: Path) -> Path:
-    """A run with a call under way, for the server to serve."""
+    """A run whose call has begun, so that the server has something to serve."""
     layout = project.layouts[0]
     run = folder / layout.homes[0] / RUN
     run.mkdir(parents=True)
@@ -129,14 +189,3 @@ def _make_run(project: Project, folder: Path) -> Path:
     state = replace(start(project.workflow(layout.name), RUN), intent=Intent(CALL, at, TOOLS))
     Store(run, layout.codec).save(new_state(state, description=PROMPT), at, "begin")
     return run
-
-
-def _script(player: Player, folder: Path) -> dict[str, str]:
-    """What a scripted agent plays: it knows of no doctor."""
-    if player.adapter.needs != "script":
-        return {}
-    import yaml
-
-    path = folder / "agentd" / "script.yaml"
-    path.write_text(yaml.safe_dump(SCRIPT), encoding="utf-8")
-    return {"script": str(path)}

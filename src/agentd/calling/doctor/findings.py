@@ -1,4 +1,4 @@
-"""What the doctor says about one thing, and how long it waits for it."""
+"""What the doctor reports about one thing, and how long it waits for a program."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ Level = Literal["ok", "warning", "problem"]
 
 @dataclass(frozen=True)
 class Found:
-    """One thing that was looked at. A problem is what keeps a role from being played, and nothing else is one."""
+    """One thing that was checked. It is a problem only if it keeps a role from being played."""
 
     group: str
     name: str
@@ -25,6 +25,6 @@ class Found:
         return told | dict(self.facts)
 
 
-def patience(project: Project, most: float) -> float:
-    """How many seconds to wait for a program that has little to do: never longer than for one that has much."""
+def time_limit(project: Project, most: float) -> float:
+    """The seconds to wait for a program with little to do: at most as many, and never more than for a call."""
     return min(most, float(project.config.get("calls", "timeout_secs")))
