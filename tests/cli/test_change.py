@@ -24,6 +24,7 @@ ALLOWED = {
     ("implementing", "implementing"),
     ("implementing", "complete"),
     ("complete", "archived"),
+    ("complete", "complete"),  # reviewed again
 }
 
 
