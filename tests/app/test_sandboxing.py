@@ -428,7 +428,8 @@ def test_the_most_specific_rule_comes_last(tmp_path: Path) -> None:
     for path in ("home/.ssh", "home/repo/.git", "home/repo/agentd/changes/add"):
         (tmp_path / path).mkdir(parents=True)
     home, root = tmp_path / "home", tmp_path / "home" / "repo"
-    reach = Reach(str(home), str(root), {"HOME": str(home)}, own=(str(root / "agentd" / "changes" / "add"),))
+    add = str(root / "agentd" / "changes" / "add")
+    reach = Reach(str(home), str(root), {"HOME": str(home)}, own=(add,), runs=("agentd",))
     found = rules(reach, "sh")
     assert {path: rule for path, rule in found.items() if path.startswith(str(home))} == {
         str(home): "write",
