@@ -6,7 +6,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentd.families.change.archive.stories import Step, Story, ordered, told
+from agentd.families.change.archive.history import Step, Story, ordered, told
 from agentd.library import spec
 from agentd.model.merge import Delta
 from tests.app.tree import a_spec

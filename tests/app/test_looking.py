@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from agentd.cli.list import archived_rows
 from agentd.families.change import LAYOUT
-from agentd.families.change.archive import listing, record
-from agentd.families.change.archive.listing import Archived, Effect
-from agentd.families.change.archive.record import Record, Touched
+from agentd.families.change.archive import records
+from agentd.families.change.archive.records import Archived, Record, Touched
 from agentd.model.merge import Delta
-from agentd.runs.overview import Unreadable, overview
+from agentd.runs.overview import overview
 from agentd.runs.report import Report
 from agentd.state.store import Store
 from tests.app.tree import NOW, Tree, state
@@ -56,7 +56,7 @@ def test_a_peek_sees_what_a_load_sees(tree: Tree) -> None:
 
 def recorded(tree: Tree, name: str, at: str, **specs: Touched) -> Path:
     folder = archived(tree, name, state(name, "archived"))
-    record.write(folder, Record(name, at, "somebody", {f"{key}.md": touched for key, touched in specs.items()}))
+    records.write(folder, Record(name, at, "somebody", {f"{key}.md": touched for key, touched in specs.items()}))
     return folder
 
 
@@ -66,9 +66,9 @@ def test_the_archive_is_told_newest_first_and_what_is_not_archived_is_no_part_of
     recorded(tree, "latest", "2026-02-01T12:30:00+02:00")
     recorded(tree, "early", "2026-02-01T10:00:00Z")
     archived(tree, "old", state("old", "archived"))
-    found = in_archive_of(tree)
-    assert [entry.name for entry in found] == ["latest", "late", "early", "old"]
-    assert found[-1] == Archived("old", NOW)
+    rows = archived_rows(records.archived(tree.project))
+    assert [row["run"] for row in rows] == ["change/latest", "change/late", "change/early", "change/old"]
+    assert rows[-1]["at"] == NOW
 
 
 def test_what_an_archive_did_is_told_of_each_spec(tree: Tree) -> None:
@@ -81,26 +81,27 @@ def test_what_an_archive_did_is_told_of_each_spec(tree: Tree) -> None:
         other=Touched("a", "b", Delta(other=True)),
         gone=Touched("a", None),
     )
-    (entry,) = in_archive_of(tree)
+    (entry,) = records.archived(tree.project)
     assert isinstance(entry, Archived)
-    assert entry.specs == {
-        "fresh.md": Effect("added", delta),
-        "other.md": Effect("changed", Delta(other=True)),
-        "gone.md": Effect("removed", Delta()),
+    found = {name: (touched.what, touched.delta) for name, touched in entry.specs.items() if touched}
+    assert found == {
+        "fresh.md": ("added", delta),
+        "other.md": ("changed", Delta(other=True)),
+        "gone.md": ("removed", Delta()),
     }
 
 
 def test_a_record_or_a_state_that_cannot_be_read_hides_no_other(tree: Tree) -> None:
-    (recorded(tree, "a", NOW) / record.NAME).write_text('{"specs": {}}')
+    (recorded(tree, "a", NOW) / records.NAME).write_text('{"specs": {}}')
     recorded(tree, "b", NOW)
     archived(tree, "c", "not a state: [")
-    altered = recorded(tree, "d", NOW, one=Touched("a", "b")) / record.NAME
+    altered = recorded(tree, "d", NOW, one=Touched("a", "b")) / records.NAME
     altered.write_text(altered.read_text().replace('"before": "a"', '"before": "x"'))
-    assert [(entry.name, isinstance(entry, Unreadable)) for entry in in_archive_of(tree)] == [
-        ("b", False),
-        ("change/a", True),
-        ("change/c", True),
-        ("change/d", True),
+    assert [(row["run"], row["doing"]) for row in archived_rows(records.archived(tree.project))] == [
+        ("change/b", "finished"),
+        ("change/a", "unreadable"),
+        ("change/c", "unreadable"),
+        ("change/d", "unreadable"),
     ]
 
 
@@ -108,8 +109,4 @@ def test_of_a_change_archived_without_a_record_only_the_names_of_its_specs_are_t
     folder = archived(tree, "old", state("old", "archived"))
     (folder / "specs" / "deep").mkdir(parents=True)
     (folder / "specs" / "deep" / "one.md").write_text("# One\n")
-    assert in_archive_of(tree) == [Archived("old", NOW, {"deep/one.md": None})]
-
-
-def in_archive_of(tree: Tree) -> list[Archived | Unreadable]:
-    return listing.archived(tree.project)
+    assert list(records.archived(tree.project)) == [Archived("old", NOW, {"deep/one.md": None})]

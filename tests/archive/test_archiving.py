@@ -133,7 +133,7 @@ def test_a_change_that_removes_a_spec_says_so_and_the_spec_goes(library: Library
     library.complete("tidy", {}, removed=["old"])
     ran = library.run("archive", "tidy")
     assert ran.code == 0, ran.err
-    assert "agentd/specs/old.md: taken out of the library" in ran.out
+    assert "agentd/specs/old.md: removed from the library" in ran.out
     assert not (library.specs / "old.md").exists()
 
 
@@ -167,7 +167,7 @@ def test_a_link_is_not_removed_because_no_undo_could_bring_it_back(library: Libr
     library.complete("tidy", {}, removed=["old"])
     ran = library.run("archive", "tidy")
     assert ran.code == 1
-    assert "is a link" in ran.err
+    assert "is a symbolic link" in ran.err
     assert (library.specs / "old.md").is_symlink()
 
 
@@ -202,7 +202,7 @@ def test_a_target_that_is_in_the_way_is_named_and_nothing_is_touched(library: Li
     before = library.tree()
     ran = library.run("archive", "a")
     assert ran.code == 1
-    assert "is in the way" in ran.err
+    assert "already exists" in ran.err
     assert library.tree() == before
 
 
@@ -217,7 +217,7 @@ def test_the_record_in_a_copy_of_an_archived_change_is_not_taken_for_its_own(lib
     )
     state.write_text(state.read_text().replace("change_id: a", f"change_id: {name}"))
     ran = library.run("archive", name)
-    assert (ran.code, "is in the way" in ran.err) == ((1, True) if name == "a" else (0, False)), ran
+    assert (ran.code, "already exists" in ran.err) == ((1, True) if name == "a" else (0, False)), ran
     assert "It writes" in library.get("report")
 
 
@@ -281,7 +281,7 @@ def test_words_that_a_side_set_aside_are_told_and_recorded(library: Library) -> 
         library.complete(name, {"report": ONE.replace("It prints a report.", f"It prints a {word} report.")})
     assert library.run("archive", "a").code == 0
     ran = library.run("archive", "b", "--theirs")
-    assert (ran.code, "agentd/specs/report.md: stays as the library has it" in ran.out) == (0, True)
+    assert (ran.code, "agentd/specs/report.md: keeps the library's text" in ran.out) == (0, True)
     assert library.record("b")["specs"]["report.md"]["settled"] == "theirs"  # type: ignore[index]
 
 
@@ -313,7 +313,7 @@ def test_a_folder_of_the_library_that_lies_elsewhere_is_not_written_to(library: 
     (library.specs / "deep").symlink_to(elsewhere)
     library.complete("a", {"deep/sum": a_spec("sum")})
     ran = library.run("archive", "a")
-    assert (ran.code, "lies elsewhere" in ran.err, list(elsewhere.iterdir())) == (1, True, [])
+    assert (ran.code, "is outside the library" in ran.err, list(elsewhere.iterdir())) == (1, True, [])
 
 
 def test_all_that_would_not_be_valid_is_told_at_once(library: Library) -> None:

@@ -76,7 +76,7 @@ def test_a_change_that_began_with_it_is_named(library: Library) -> None:
     library.complete("c", {"report": library.get("report") + "\n"})
     ran = library.run("undo", "a")
     assert ran.code == 1
-    assert "the change c began with it" in ran.err
+    assert "the change c is based on it" in ran.err
 
 
 def test_a_hand_edit_since_is_not_thrown_away(library: Library) -> None:
@@ -132,7 +132,7 @@ def test_later_archives_come_first_also_where_they_left_the_text_as_it_was(libra
         assert library.run("archive", name).code == 0
     assert library.get("report") == once
     ran = library.run("undo", "a")
-    assert (ran.code, "b, c was archived on top of it" in ran.err, "agentd undo c" in ran.err) == (1, True, True)
+    assert (ran.code, "b, c were archived on top of it" in ran.err, "agentd undo c" in ran.err) == (1, True, True)
     for name in ("c", "b", "a"):
         assert library.run("undo", name).code == 0
     assert library.get("report") == ONE
@@ -146,7 +146,7 @@ def test_what_builds_on_a_spec_that_would_be_gone_comes_first(library: Library, 
     if phase == "complete":
         assert library.run("archive", "view").code == 0
     ran = library.run("undo", "a")
-    assert (ran.code, "agentd/specs/sum.md: view builds on it" in ran.err, fix in ran.err) == (1, True, True)
+    assert (ran.code, "agentd/specs/sum.md: view depends on it" in ran.err, fix in ran.err) == (1, True, True)
 
 
 def test_what_builds_on_it_is_found_under_another_name_too(library: Library) -> None:
@@ -156,7 +156,16 @@ def test_what_builds_on_it_is_found_under_another_name_too(library: Library) -> 
     assert library.run("archive", "view").code == 0
     library.archived("view").rename(library.archived("view-old"))
     ran = library.run("undo", "a")
-    assert (ran.code, "view-old builds on it" in ran.err) == (1, True)
+    assert (ran.code, "view-old depends on it" in ran.err) == (1, True)
+
+
+def test_a_later_archive_comes_first_also_if_its_state_file_is_gone(library: Library) -> None:
+    for name, words in (("a", {"R1": "It prints."}), ("b", {"R2": "It counts."})):
+        library.complete(name, {"report": changed(ONE, **words)})
+    assert [library.run("archive", name).code for name in ("a", "b")] == [0, 0]
+    (library.archived("b") / "STATE.yaml").unlink()
+    ran = library.run("undo", "a")
+    assert (ran.code, "b was archived on top of it" in ran.err) == (1, True)
 
 
 def test_a_record_that_nobody_can_read_could_depend_on_it(library: Library) -> None:
@@ -201,10 +210,10 @@ def test_who_said_the_same_comes_first_too(library: Library) -> None:
     for name in ("a", "b"):
         ran = library.run("archive", name)
         assert ran.code == 0
-    assert "agentd/specs/report.md: as the library has it already" in ran.out
+    assert "agentd/specs/report.md: already in the library" in ran.out
     ran = library.run("undo", "a")
     assert (ran.code, "b was archived on top of it" in ran.err) == (1, True)
-    assert "report as it was" in library.run("list", "--archived").out
+    assert "report unchanged" in library.run("list", "--archived").out
     assert library.run("undo", "b").code == 0
     assert "It prints." in library.get("report")
     assert library.run("undo", "a").code == 0
@@ -230,7 +239,7 @@ def test_of_two_changes_of_one_name_each_command_means_its_own(library: Library)
     library.complete("a", {"view": a_spec("view")}, phase="implementing")
     assert "implementing" in library.run("status", "a").out
     ran = library.run("undo", "a")
-    assert (ran.code, "agentd/changes/a is there again" in ran.err) == (1, True)
+    assert (ran.code, "agentd/changes/a exists again" in ran.err) == (1, True)
 
 
 @pytest.mark.parametrize("words", ["# why it was a mistake\n", "ticket: ABC-42\n"])

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agentd.families.change.archive import record
-from agentd.families.change.archive.record import Record, Touched
+from agentd.families.change.archive import records
+from agentd.families.change.archive.records import Record, Touched
 from agentd.library import spec
 from agentd.model.change import Requirement
 from agentd.model.merge import Delta
@@ -34,7 +34,7 @@ def archived(sandbox: Sandbox, change: str, day: int, **specs: Touched) -> Path:
     folder.mkdir(parents=True)
     (folder / "STATE.yaml").write_text(state(change, "archived"))
     named = {f"{name.replace('__', '/')}.md": touched for name, touched in specs.items()}
-    record.write(folder, Record(change, f"2026-02-{day:02}T10:00:00.000000Z", "somebody", named))
+    records.write(folder, Record(change, f"2026-02-{day:02}T10:00:00.000000Z", "somebody", named))
     return folder
 
 
@@ -132,7 +132,7 @@ def test_a_spec_that_was_removed_from_the_library_is_still_told(sandbox: Sandbox
     library(sandbox, None)
     told = sandbox.run("history", "report")
     assert told.code == 0
-    assert told.out.startswith("report: 0 requirements, 3 removed (not in the library any more)\n\nR7")
+    assert told.out.startswith("report: 0 requirements, 3 removed (no longer in the library)\n\nR7")
     assert told.out.count("  2026-02-04  drop    removed\n") == 2
 
 
@@ -161,14 +161,14 @@ def test_where_nothing_tells_what_a_change_did_that_is_said(sandbox: Sandbox) ->
     without_record(sandbox, "later", 2, None, text("R1", "R2"), based=False)
     library(sandbox, text("R1", "R2"))
     told = sandbox.run("history", "report").out
-    assert "early touched it too, and nothing tells how\n" in told
-    assert "R1  Title R1\n  no record tells which change brought it\n" in told
+    assert "early also touched it; no record says how\n" in told
+    assert "R1  Title R1\n  no record says which change added it\n" in told
     assert "R2  Title R2\n  2026-02-02  later  added\n" in told
 
 
 def test_a_record_nobody_can_read_hides_no_other_and_is_told(sandbox: Sandbox) -> None:
     three_changes(sandbox)
-    (sandbox.root / "agentd" / "archive" / "reword" / record.NAME).write_text("{")
+    (sandbox.root / "agentd" / "archive" / "reword" / records.NAME).write_text("{")
     told = sandbox.run("history", "report")
     assert told.code == 1
     assert "R3  Title R3\n  2026-02-03  end    added\n" in told.out
@@ -180,7 +180,7 @@ def test_a_record_nobody_can_read_hides_no_other_and_is_told(sandbox: Sandbox) -
 def test_an_undone_change_has_no_part_in_the_history(sandbox: Sandbox) -> None:
     three_changes(sandbox)
     folder = sandbox.root / "agentd" / "archive" / "end"
-    (folder / record.NAME).unlink()
+    (folder / records.NAME).unlink()
     (folder / "specs").mkdir()
     (folder / "specs" / "report.md").write_text(text("R3", "R1"))
     home = sandbox.root / "agentd" / "changes"
@@ -240,7 +240,7 @@ def test_the_archive_is_listed_newest_first_with_what_each_change_did(sandbox: S
 def test_the_list_of_the_archive_is_there_as_data(sandbox: Sandbox) -> None:
     delta = Delta(("R4",), ("R1",), ("R2",), (("R5", "R6"),), other=True)
     archived(sandbox, "swap", 3, report=Touched(text("R1"), text("R4"), delta))
-    (archived(sandbox, "torn", 4) / record.NAME).write_text("{")
+    (archived(sandbox, "torn", 4) / records.NAME).write_text("{")
     data = sandbox.run("list", "--archived", "--json").data
     first, torn = data["runs"]
     assert (first["run"], first["at"][:10], first["phase"]) == ("change/swap", "2026-02-03", "archived")

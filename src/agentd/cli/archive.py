@@ -8,8 +8,8 @@ from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, plain, project_for, show
 from agentd.cli.live import is_terminal
 from agentd.errors import AgentdError, MergeConflict, UsageError
-from agentd.families.change.archive import commands, wording
-from agentd.families.change.archive.merge import Outlook
+from agentd.families.change.archive import commands, messages, queue
+from agentd.families.change.archive.merge import Result
 from agentd.model.merge import Prefer
 from agentd.runs.project import Project
 
@@ -34,17 +34,17 @@ def command(
     options = {"--ours": ours, "--theirs": theirs, "--edit": edit, "--dry-run": dry_run}
     chosen = [name for name, on in options.items() if on]
     if everything == bool(change):
-        raise UsageError("Name a change, or say --all.", "agentd list   # or: agentd archive --all")
+        raise UsageError("Name a change or use --all.", "agentd list   # or: agentd archive --all")
     if len(chosen) > 1 or (everything and chosen and not dry_run):
         raise UsageError(
-            f"{' and '.join([*chosen, *['--all'] * everything])} do not go together.", "agentd archive --help"
+            f"{' and '.join([*chosen, *['--all'] * everything])} cannot be combined.", "agentd archive --help"
         )
     project = project_for(as_json)
     if everything:
         return archive_all(project, as_json, dry_run)
     assert change
     if dry_run:
-        return foretell(change, *commands.preview(project, change), as_json)
+        return show_preview(change, *commands.preview(project, change), as_json)
     if edit:
         settle(project, change, as_json)
     prefer: Prefer = "ours" if ours else "theirs" if theirs else ""
@@ -52,7 +52,7 @@ def command(
 
 
 def settle(project: Project, change: str, as_json: bool) -> None:
-    """Open the copies that are still to be settled in the person's editor; without a terminal they are only named."""
+    """Open the marked copies in an editor; without a terminal, only name them."""
     paths = commands.draft(project, change)
     if paths and not as_json and is_terminal(sys.stdin) and is_terminal(sys.stdout):
         try:
@@ -66,29 +66,27 @@ def settle(project: Project, change: str, as_json: bool) -> None:
         names = ", ".join(f"{plain(str(path))}:{line}" for path, line in still)
         raise MergeConflict(
             f"There are conflicts left to settle: {names}; nothing was archived.",
-            f"${{EDITOR:-vi}} {plain(str(still[0][0]))}   # take out the markers, then: agentd archive {change}",
-            wording.as_data(commands.preview(project, change)[0]),
+            f"${{EDITOR:-vi}} {plain(str(still[0][0]))}   # remove the markers, then: agentd archive {change}",
+            messages.as_data(commands.preview(project, change)[0]),
             (),
         )
 
 
-def foretell(change: str, outlook: Outlook, shown: list[str], as_json: bool) -> int:
-    """What archiving would come to."""
-    code = 1 if outlook.conflicts else 0
-    lines = list(wording.deeds(outlook.specs))
+def show_preview(change: str, result: Result, shown: list[str], as_json: bool) -> int:
+    """Show what archiving the change would do."""
+    code = 1 if result.conflicts else 0
+    lines = list(messages.effects(result.specs))
     if as_json:
-        conflicts = wording.as_data(outlook)
+        conflicts = messages.as_data(result)
         print_json({"ok": not code, "change": change, "specs": lines, "conflicts": conflicts, "exit": code})
         return code
-    for line in (*(lines or ["The library stays as it is."]), *shown):
+    for line in (*(lines or ["The library does not change."]), *shown):
         click.echo(line)
     return code
 
 
 def archive_all(project: Project, as_json: bool, dry_run: bool) -> int:
-    """The queue, and how far it came."""
-    from agentd.families.change.archive import queue
-
+    """Archive every complete change, or only show the order; then say how far that went."""
     if dry_run:
         found, unreadable = queue.waiting(project)
         names = [one.place.name for one in queue.ordered(found)]

@@ -1,16 +1,14 @@
 """`agentd history`: which change brought which requirement of a spec."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, project_for
 from agentd.cli.live import CONTROL
-
-if TYPE_CHECKING:
-    from agentd.families.change.archive.history import Event, History, Story
+from agentd.families.change.archive.history import Event, History, Story, history
 
 
 @click.command()
@@ -18,8 +16,6 @@ if TYPE_CHECKING:
 @json_option
 def command(spec: str, as_json: bool) -> int:
     """Which archived change brought, reworded, renamed or removed each requirement of SPEC (`report`, `deep/one`)."""
-    from agentd.families.change.archive.history import history
-
     found = history(project_for(as_json), spec)
     code = 1 if found.unreadable else 0
     if as_json:
@@ -30,7 +26,7 @@ def command(spec: str, as_json: bool) -> int:
     return code
 
 
-def to_data(found: "History") -> dict[str, Any]:
+def to_data(found: History) -> dict[str, Any]:
     return {
         "spec": found.spec,
         "in_library": found.in_library,
@@ -46,22 +42,22 @@ def to_data(found: "History") -> dict[str, Any]:
     }
 
 
-def event_data(event: "Event") -> dict[str, str]:
+def event_data(event: Event) -> dict[str, str]:
     data = {"at": event.at, "change": event.change, "what": event.what}
     return {**data, "from": event.was} if event.was else data
 
 
-def lines_of(found: "History") -> Iterator[str]:
-    """The requirements one below the other, each with its events; what is not quite told comes first."""
+def lines_of(found: History) -> Iterator[str]:
+    """A summary, then each requirement with its events, then what could not be read."""
     present = sum(one.present for one in found.stories)
     many = f"{present} requirement{'' if present == 1 else 's'}"
     gone = len(found.stories) - present
-    away = "" if found.in_library else " (not in the library any more)"
+    away = "" if found.in_library else " (no longer in the library)"
     yield f"{found.spec}: {many}" + (f", {gone} removed" if gone else "") + away
     if found.by_hand:
         yield "changed by hand since"
     for change in found.untold:
-        yield f"{change} touched it too, and nothing tells how"
+        yield f"{change} also touched it; no record says how"
     width = max((len(event.change) for one in found.stories for event in one.events), default=0)
     for one in found.stories:
         yield ""
@@ -71,10 +67,10 @@ def lines_of(found: "History") -> Iterator[str]:
         yield from ("", f"{entry.name}: unreadable, {entry.error.message}", f"Fix: {entry.error.fix}")
 
 
-def events_of(one: "Story", untold: bool, width: int) -> Iterator[str]:
-    """What became of a requirement, line by line; first of all that nothing tells where it comes from, if so."""
+def events_of(one: Story, untold: bool, width: int) -> Iterator[str]:
+    """The events of a requirement; a line of its own says if the first or the last one is not recorded."""
     if not one.events or one.events[0].what != "added":
-        yield "  no record tells which change brought it" if untold else "  not from an archived change"
+        yield "  no record says which change added it" if untold else "  not from an archived change"
     for event in one.events:
         yield f"  {event.at[:10]}  {event.change:<{width}}  {event.what}" + (f" from {event.was}" if event.was else "")
     if not one.present and (not one.events or one.events[-1].what != "removed"):

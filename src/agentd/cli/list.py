@@ -1,6 +1,7 @@
 """`agentd list`: every run, one line each."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -9,7 +10,8 @@ from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, project_for
 from agentd.cli.live import CONTROL
 from agentd.cli.run_rows import rows
-from agentd.families.change.archive.listing import Archived, Effect, archived
+from agentd.families.change.archive.records import Archived, Touched, archived, when
+from agentd.model.merge import Delta
 from agentd.runs import overview
 from agentd.runs.overview import Unreadable
 from agentd.runs.report import Report
@@ -45,53 +47,51 @@ def command(everything: bool, only_archived: bool, as_json: bool) -> int:
 
 
 def archived_rows(entries: Iterable[Archived | Unreadable]) -> list[dict[str, Any]]:
-    """One row an archived change, with what it did to the library in words and as data."""
-    found = []
+    """One row for each archived change, the newest first, then those that cannot be read."""
+    found: list[dict[str, Any]] = []
+    unreadable: list[dict[str, Any]] = []
     for entry in entries:
         if isinstance(entry, Unreadable):
-            found += rows([entry])
+            unreadable += rows([entry])
             continue
-        specs = [_as_data(name.removesuffix(".md"), effect) for name, effect in entry.specs.items()]
-        note = ", ".join(in_words(name.removesuffix(".md"), effect) for name, effect in entry.specs.items())
+        specs = {name.removesuffix(".md"): touched for name, touched in entry.specs.items()}
         found.append(
             {
                 "run": f"change/{entry.name}",
                 "phase": "archived",
                 "doing": "finished",
-                "note": note or "no spec",
+                "note": ", ".join(in_words(name, touched) for name, touched in specs.items()) or "no spec",
                 "at": entry.at,
-                "specs": specs,
+                "specs": [_as_data(name, touched) for name, touched in specs.items()],
                 "next": f"agentd log {entry.name}",
             }
         )
-    return found
+    return [*sorted(found, key=lambda row: (when(row["at"]), row["run"]), reverse=True), *unreadable]
 
 
-def in_words(name: str, effect: Effect | None) -> str:
-    """What became of a spec: `report: +R4 ~R1 -R2`; many requirements are counted."""
-    if effect is None:
+def in_words(name: str, touched: Touched | None) -> str:
+    """What a change did to a spec, as in `report: +R4 ~R1 -R2`; a long list is cut short."""
+    if touched is None:
         return f"{name} (no record of what it did)"
-    if effect.what == "removed":
+    if touched.what == "removed":
         return f"{name} removed"
-    if effect.what == "same":
-        return f"{name} as it was"
-    signs = list(_signs(effect))
+    if touched.what == "same":
+        return f"{name} unchanged"
+    signs = list(_signs(touched.delta))
     more = [f"and {len(signs) - SHOWN} more"] if len(signs) > SHOWN else []
-    about = " ".join((*signs[:SHOWN], *more)) or ("other text" if effect.delta.other else "")
-    new = f"{name} new" if effect.what == "added" else name
+    about = " ".join((*signs[:SHOWN], *more)) or ("other text" if touched.delta.other else "")
+    new = f"{name} new" if touched.what == "added" else name
     return f"{new}: {about}" if about else new
 
 
-def _signs(effect: Effect) -> Iterator[str]:
-    delta = effect.delta
+def _signs(delta: Delta) -> Iterator[str]:
     yield from (f"+{each}" for each in delta.added)
     yield from (f"~{each}" for each in delta.changed)
     yield from (f"{old}→{new}" for old, new in delta.renamed)
     yield from (f"-{each}" for each in delta.removed)
 
 
-def _as_data(name: str, effect: Effect | None) -> dict[str, Any]:
-    if effect is None:
+def _as_data(name: str, touched: Touched | None) -> dict[str, Any]:
+    if touched is None:
         return {"spec": name, "what": "unknown"}
-    renamed = [list(pair) for pair in effect.delta.renamed]
-    return {"spec": name, "what": effect.what, **vars(effect.delta), "renamed": renamed}
+    return {"spec": name, "what": touched.what, **asdict(touched.delta)}

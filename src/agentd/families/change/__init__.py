@@ -89,7 +89,7 @@ LAYOUT = Layout(
             ("approved", "needs_changes", "stop", "waive", "stale", "ungrounded"),
         ),
         "judge_again": ("code_verdict.judge_again", ("approved", "refused")),
-        "merge": ("archive.prepare.merge", ("done",)),
+        "merge": ("archive.transaction.merge", ("done",)),
         "nothing": ("gates.nothing", ("done",)),
         "rest": ("gates.rest", ("done",)),
         "set_out": ("baseline.set_out", ("done",)),

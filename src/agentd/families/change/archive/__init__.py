@@ -1,1 +1,1 @@
-"""How the specs of a change come into the library, and out of it again: merged, all or none, and never over anybody's words."""
+"""Archiving a change: merge its specs into the library, undo that, and tell what earlier archives did."""

@@ -1,7 +1,7 @@
-"""Conflicts that a person settles in an editor: marked copies of specs in `conflicts/` of the change's folder.
+"""Marked copies of conflicting specs, which a person edits: `conflicts/` in the change's folder.
 
-`sides.json` beside them keeps the two texts each was made from, so that a copy still counts when the library or the
-change has moved on. What a person wrote into one is never written over.
+`sides.json` beside them keeps the two texts that each copy was made from, so that a settled copy still counts when the
+library or the change has changed since. A person's edits are never overwritten.
 """
 
 import json
@@ -9,23 +9,25 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from agentd.errors import Corrupt
+from agentd.families.change.archive.records import read_json
 from agentd.library import spec
 from agentd.model.merge import Merged, Prefer, Sides
 from agentd.state import durable, reading
 
 FOLDER = "conflicts"
 NAME = "sides.json"
+Kept = Mapping[str, str | None]
 
 
 def settled(folder: Path, now: Sides, prefer: Prefer = "") -> Merged | None:
-    """What a person made of a conflict, with what both sides have got since; None if there is nothing, or not all is settled.
+    """The settled copy, merged with what both sides changed since; None if there is no copy, or marks are left in it.
 
-    Where it contradicts the change or the library now, that is a conflict again.
+    Where both the copy and a side changed a part, there is a conflict again.
     """
     text = reading.raw(folder / FOLDER / now.name)
-    then = _then(_sides(folder), now)
+    then = _made_from(_kept(folder), now)
     if text is None or spec.first_marker(text, then.ours, then.theirs) or _is_lost(text, then):
         return None
     ours = spec.merge(then.ours, now.ours, text if text.strip() else None, prefer)
@@ -35,14 +37,14 @@ def settled(folder: Path, now: Sides, prefer: Prefer = "") -> Merged | None:
     return found if found.conflicts else Merged(found.text, spec.amiss(found.text, now.ours, now.theirs))
 
 
-def write(folder: Path, now: Sides, marked: str) -> Path:
-    """Make the copy of a spec with its conflicts marked, or bring the one that is there up to date; gives its path.
+def write(folder: Path, now: Sides) -> Path:
+    """Write the copy of a spec with its conflicts marked, or update a settled one; gives its path.
 
-    One that a person has begun to settle is left as it is until it is settled: what they wrote stands between marks.
+    A copy that a person has begun to edit is left alone while marks are in it.
     """
-    path, known = folder / FOLDER / now.name, _sides(folder)
-    there, then = reading.raw(path), _then(known, now)
-    text = marked
+    path, kept = folder / FOLDER / now.name, _kept(folder)
+    there, then = reading.raw(path), _made_from(kept, now)
+    text = spec.merge(now.base, now.ours, now.theirs, "mark").text or ""
     if there is not None and spec.first_marker(there, then.ours, then.theirs):
         if there != spec.merge(now.base, then.ours, then.theirs, "mark").text:
             return path
@@ -50,61 +52,52 @@ def write(folder: Path, now: Sides, marked: str) -> Path:
         ours = spec.merge(then.ours, now.ours, there, "mark").text
         text = spec.merge(then.theirs, ours, now.theirs, "mark").text or ""
     durable.make_folder(path.parent)
-    # A copy that is older than what is kept beside it would pass for settled: what is kept is first only for a new one.
+    # A copy older than its sides would count as settled, so that the sides are written first only for a new copy.
     if there is None:
-        _keep(folder, known, now)
+        _keep(folder, kept, now)
     if text != there:
         durable.replace(path, text.encode(errors="surrogateescape"), "draft")
     if there is not None:
-        _keep(folder, known, now)
+        _keep(folder, kept, now)
     return path
 
 
-def is_there(folder: Path, name: str) -> bool:
+def exists(folder: Path, name: str) -> bool:
     return (folder / FOLDER / name).is_file()
 
 
-def first_open(folder: Path, now: Sides) -> int:
-    """The line of the first mark in a copy that is not settled yet, or 0."""
-    then = _then(_sides(folder), now)
+def first_mark(folder: Path, now: Sides) -> int:
+    """The line of the first mark in a copy, or 0."""
+    then = _made_from(_kept(folder), now)
     return spec.first_marker(reading.raw(folder / FOLDER / now.name) or "", then.ours, then.theirs)
 
 
 def _is_lost(text: str, then: Sides) -> bool:
-    """Whether a copy is empty although nobody wants the spec to go: an editor's accident."""
+    """Whether a copy is empty although neither side removed the spec: an accident in the editor."""
     return not text.strip() and None not in (then.ours, then.theirs)
 
 
-def _then(known: Mapping[str, Mapping[str, str | None]], now: Sides) -> Sides:
-    """The texts that a copy was made from; where nothing tells, it counts as made from those the change began with."""
-    kept = known.get(now.name, {"ours": now.base, "theirs": now.base})
-    return replace(now, ours=kept["ours"], theirs=kept["theirs"])
+def _made_from(kept: Mapping[str, Kept], now: Sides) -> Sides:
+    """The texts that a copy was made from; the base of the change if that is not recorded."""
+    sides = kept.get(now.name, {"ours": now.base, "theirs": now.base})
+    return replace(now, ours=sides["ours"], theirs=sides["theirs"])
 
 
-def _keep(folder: Path, known: Mapping[str, Mapping[str, str | None]], now: Sides) -> None:
-    kept = {"ours": now.ours, "theirs": now.theirs}
-    if known.get(now.name) != kept:
-        text = json.dumps({**known, now.name: kept}, indent=1)
+def _keep(folder: Path, kept: Mapping[str, Kept], now: Sides) -> None:
+    sides = {"ours": now.ours, "theirs": now.theirs}
+    if kept.get(now.name) != sides:
+        text = json.dumps({**kept, now.name: sides}, indent=1)
         durable.replace(folder / FOLDER / NAME, text.encode() + b"\n", "draft")
 
 
-def _sides(folder: Path) -> dict[str, dict[str, str | None]]:
-    path = folder / FOLDER / NAME
-    text = reading.raw(path)
-    try:
-        found = json.loads(text) if text is not None else {}
-        sound = all(_are_sides(entry) for entry in found.values())
-    except (ValueError, AttributeError):
-        sound = False
-    if not sound:
-        fix = shlex.join(("mv", str(path.parent), f"{path.parent}.old"))
-        raise Corrupt(f"{path}: it does not say what the conflicts came from.", fix)
-    return dict(found)
+def _kept(folder: Path) -> Mapping[str, Kept]:
+    home = folder / FOLDER
+    fix = shlex.join(("mv", str(home), f"{home}.old"))
+    return read_json(home / NAME, _checked, "does not say what the copies were made from", fix) or {}
 
 
-def _are_sides(entry: object) -> bool:
-    return (
-        isinstance(entry, dict)
-        and entry.keys() == {"ours", "theirs"}
-        and all(text is None or isinstance(text, str) for text in entry.values())
-    )
+def _checked(data: Any) -> Mapping[str, Kept]:
+    for sides in data.values():
+        if sides.keys() != {"ours", "theirs"} or not all(isinstance(text, str | None) for text in sides.values()):
+            raise ValueError
+    return dict(data)

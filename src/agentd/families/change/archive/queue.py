@@ -1,12 +1,12 @@
-"""`agentd archive --all`: every complete change, one after another, up to the first that needs a person."""
+"""`agentd archive --all`: archive every complete change in order, up to the first that needs a person."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agentd.errors import AgentdError, Stopped
 from agentd.families.change import NAME
-from agentd.families.change.archive.commands import bring, finish
-from agentd.families.change.archive.spec_links import building
+from agentd.families.change.archive.commands import archive_one, finish
+from agentd.families.change.archive.merge import dependencies
 from agentd.library.exclusive import holding
 from agentd.runs import state_guard
 from agentd.runs.project import Project
@@ -16,7 +16,7 @@ from agentd.state.layout import Place
 
 @dataclass(frozen=True)
 class Queue:
-    """What became of each: those archived, the one that stopped it and why, those that were not tried, and those that
+    """The changes that were archived, the one that stopped the queue and its error, those not tried, and those that
     cannot be read."""
 
     archived: tuple[Report, ...] = ()
@@ -28,7 +28,7 @@ class Queue:
 
 @dataclass(frozen=True)
 class Waiting:
-    """A complete change: since when, the specs it writes or removes, and the specs those build on."""
+    """A complete change: since when, the specs it writes or removes, and the specs that those depend on."""
 
     place: Place
     since: str
@@ -37,9 +37,9 @@ class Waiting:
 
 
 def archive_all(project: Project) -> Queue:
-    """Archive in order; what was archived before the first trouble stays archived.
+    """Archive in order; an error leaves archived what was archived before it.
 
-    The library is free between two of them, so that nobody waits for all of it.
+    The lock of the library is released between two changes, so that other commands need not wait for all of them.
     """
     done: list[Report] = []
     found, unreadable = waiting(project)
@@ -49,8 +49,8 @@ def archive_all(project: Project) -> Queue:
         try:
             with holding(project.root):
                 finish(project)
-                if place.folder.exists():  # else somebody else has archived it meanwhile
-                    told = bring(project, place)
+                if place.folder.exists():  # else another process has archived it
+                    told = archive_one(project, place)
                     if told.phase != "archived":
                         raise Stopped(f"'{place.name}' was not archived: {told.note or told.doing}.", told.next)
                     done.append(told)
@@ -60,7 +60,7 @@ def archive_all(project: Project) -> Queue:
 
 
 def waiting(project: Project) -> tuple[list[Waiting], tuple[str, ...]]:
-    """Every complete change, and the changes that cannot be read, which are left out with a word."""
+    """Every complete change, and the names of those that cannot be read, which are skipped with a warning."""
     found, unreadable = [], []
     workflow = project.workflow(NAME)
     for place in (place for place in project.places(over=False) if place.family == NAME):
@@ -68,18 +68,17 @@ def waiting(project: Project) -> tuple[list[Waiting], tuple[str, ...]]:
         try:
             state = store.peek()
         except AgentdError as error:
-            project.say(f"⚠ {place.name} is left out: {error.message}")
+            project.say(f"⚠ skipped {place.name}: {error.message}")
             unreadable.append(place.name)
             continue
         if state_guard.standing(workflow, state.run).phase == "complete":
             since = str(state.fields.get(store.codec.updated_key, ""))
-            found.append(Waiting(place, since, *building(place.folder)))
+            found.append(Waiting(place, since, *dependencies(place.folder)))
     return found, tuple(unreadable)
 
 
 def ordered(changes: Iterable[Waiting]) -> list[Waiting]:
-    """A change comes after those that write what its specs build on; otherwise the one that was complete first is first,
-    also of those that build on each other."""
+    """The changes by age, but each after those that write the specs it depends on; age alone counts in a cycle."""
     left = sorted(changes, key=lambda one: (one.since, one.place.name))
     result: list[Waiting] = []
     while left:
