@@ -15,7 +15,8 @@ import pytest
 
 import agentd.errors
 from agentd.errors import AgentdError, NotFound
-from agentd.process import KEPT_BYTES, KEPT_LINES, MAX_LINE, Finished, end_leftovers, run
+from agentd.process import Finished, end_leftovers, run
+from agentd.process.lines import KEPT_BYTES, KEPT_LINES, MAX_LINE
 
 LONG = 20.0
 

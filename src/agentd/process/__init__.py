@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,14 +20,12 @@ from typing import IO, Literal
 
 from agentd.errors import AgentdError, NotFound
 from agentd.process.adoption import Watch
+from agentd.process.lines import Lines
 from agentd.process.tree import INSIST, TICK, end, environment_holds, session
 
 Ending = Literal["exit", "timeout", "silence", "stopped"]
 
 MARK = "AGENTD_PROCESS"
-MAX_LINE = 8 << 20
-KEPT_LINES = 1000
-KEPT_BYTES = 8 << 20
 CHUNK = 1 << 16
 LINGER = 0.5
 
@@ -78,7 +75,7 @@ def run(
         try:
             try:
                 with watch.guard:
-                    program = _Program(words, folder, around, stdin, _Lines(on_line))
+                    program = _Program(words, folder, around, stdin, Lines(on_line))
                     watch.pid = program.pid
             except (OSError, ValueError) as trouble:
                 raise AgentdError(f"The program {argv[0]} could not be started: {trouble}.", "ulimit -a") from trouble
@@ -140,52 +137,10 @@ def _dies_with_agentd() -> tuple[str, ...]:
     return words if trial.returncode == 0 else ()
 
 
-class _Lines:
-    """Bytes in, lines out. Holds one unfinished line and the last whole ones, whatever comes in."""
-
-    def __init__(self, on_line: Callable[[str], None] | None = None) -> None:
-        self.on_line = on_line
-        self.kept: deque[str] = deque()
-        self._size = 0
-        self._part = bytearray()
-        self._cut = 0
-
-    def feed(self, chunk: bytes) -> None:
-        first, newline, more = chunk.partition(b"\n")
-        room = MAX_LINE - len(self._part)
-        self._part += first[:room]
-        self._cut += max(0, len(first) - room)
-        if newline:
-            self._end_line()
-            *whole, rest = more.split(b"\n")
-            for line in whole:
-                self._deliver(line.decode("utf-8", "replace"))
-            self._part += rest
-
-    def finish(self) -> None:
-        if self._part:
-            self._end_line()
-
-    def _end_line(self) -> None:
-        line = self._part.decode("utf-8", "replace")
-        cut = f" [cut: {self._cut} bytes more]" if self._cut else ""
-        self._part, self._cut = bytearray(), 0
-        self._deliver(line + cut)
-
-    def _deliver(self, line: str) -> None:
-        line = line.removesuffix("\r")
-        self.kept.append(line)
-        self._size += sys.getsizeof(line)
-        while len(self.kept) > 1 and (self._size > KEPT_BYTES or len(self.kept) > KEPT_LINES):
-            self._size -= sys.getsizeof(self.kept.popleft())
-        if self.on_line is not None:
-            self.on_line(line)
-
-
 class _Program:
     """A started program and its three pipes. Nothing here blocks longer than asked, whoever holds the other ends."""
 
-    def __init__(self, words: Sequence[str], folder: str, env: Mapping[str, str], stdin: str, output: _Lines) -> None:
+    def __init__(self, words: Sequence[str], folder: str, env: Mapping[str, str], stdin: str, output: Lines) -> None:
         self._popen = subprocess.Popen(
             words,
             bufsize=0,
@@ -197,7 +152,7 @@ class _Program:
             start_new_session=True,
         )
         self.code = -signal.SIGKILL
-        self.output, self.errors = output, _Lines()
+        self.output, self.errors = output, Lines()
         self._unsent = memoryview(stdin.encode("utf-8", "replace"))
         self._selector = selectors.DefaultSelector()
         self._printing = 0
@@ -262,7 +217,7 @@ class _Program:
         self._selector.unregister(pipe)
         pipe.close()
 
-    def _read(self, pipe: IO[bytes], lines: _Lines) -> bool:
+    def _read(self, pipe: IO[bytes], lines: Lines) -> bool:
         chunk = os.read(pipe.fileno(), CHUNK)
         if chunk:
             lines.feed(chunk)
