@@ -114,7 +114,7 @@ def test_tests_are_tried_on_the_old_code_also_where_something_was_red_before(pla
     [
         (("--tasks", "2.1"), "is complete"),
         (("--tasks", ""), "names no task"),
-        (("--re-review", "--resolve"), "three different things"),
+        (("--re-review", "--resolve"), "Use only one of"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(complete: Sandbox, words: tuple[str, ...], said: str) -> None:
