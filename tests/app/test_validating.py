@@ -468,14 +468,13 @@ def test_fix_waits_for_nobody_and_changes_nothing_while_somebody_works(tree: Tre
     assert "add-oauth is held by" in found.held[0]
 
 
-def test_several_processes_find_what_one_finds(tree: Tree) -> None:
+def test_many_changes_and_specs_are_checked_together(tree: Tree) -> None:
     for number in range(120):
         folder = tree.change(f"c-{number:03}", f"s-{number % 100:03}")
         if number % 7 == 0:
             (folder / "tasks.md").write_text(tasks.render(some_tasks(folder.name, "gone:R1")))
     tree.library(*(a_spec(f"l-{number:03}") for number in range(120)))
     (tree.root / "agentd" / "specs" / "l-007.md").write_bytes(b"\xff")
-    alone, together = validate_all(tree.project), validate_all(tree.project, processes=3)
-    assert alone == together
-    assert len(alone.files) == 480
-    assert {f.rule for f in alone.findings} >= {"unknown_spec", "claimed_twice", "unreadable_file"}
+    found = validate_all(tree.project)
+    assert len(found.files) == 480
+    assert {f.rule for f in found.findings} >= {"unknown_spec", "claimed_twice", "unreadable_file"}

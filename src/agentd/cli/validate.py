@@ -30,7 +30,7 @@ def command(change: str, specs: bool, strict: bool, fix: bool, verbose: bool, as
     elif specs:
         found = validation.validate_library(project, fix)
     else:
-        found = validation.validate_all(project, fix, os.cpu_count() or 1)
+        found = validation.validate_all(project, fix)
     code = 0 if (found.strict if strict else found.valid) and not found.held else 1
     if as_json:
         print_json({"ok": code == 0, **found.to_data(), "exit": code})

@@ -1,5 +1,4 @@
-"""The documents of one folder, read once and checked against each other. Takes and gives plain values, so that many
-folders can be examined by several processes at once; nothing is written."""
+"""The documents of one folder, read once and checked against each other. Nothing is written."""
 
 import os
 import re

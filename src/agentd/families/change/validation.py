@@ -4,14 +4,12 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from agentd.errors import ChangeNotFound, Held
 from agentd.families.change import ACTIVE, LAYOUT
 from agentd.families.change.examination import Examined, claims_of, examine_change, examine_changes, examine_specs
 from agentd.families.change.fixes import fix_change, fix_library
-from agentd.families.change.sharing import share
 from agentd.library import snapshot
 from agentd.library.claims import Stake, contested, no_requirement_is_claimed_twice
 from agentd.library.shelf import Shelf
@@ -21,9 +19,7 @@ from agentd.runs.project import Project
 from agentd.state import reading
 from agentd.state.layout import NAME
 
-MANY = 200  # folders and specs from which on more processes are worth their start
-_AT_ONCE = 25
-Part = tuple[tuple[str, ...], tuple[tuple[str, str], ...]]  # folders of changes, specs of the library
+_AT_ONCE = 25  # changes whose documents are in memory together
 
 
 @dataclass(frozen=True)
@@ -86,8 +82,8 @@ def validate_library(project: Project, fix: bool = False) -> Validation:
     return _validation("specs", [examine_specs(listed, rules, shelf)], [], rules, shelf, fixed)
 
 
-def validate_all(project: Project, fix: bool = False, processes: int = 1) -> Validation:
-    """Every active change and the library. More than one process only for a caller that has a single thread."""
+def validate_all(project: Project, fix: bool = False) -> Validation:
+    """Every active change and the library."""
     rules, shelf = project.config.rules(), Shelf(str(project.root))
     homes = list(active_changes(shelf.root))
     fixed: list[str] = []
@@ -99,12 +95,13 @@ def validate_all(project: Project, fix: bool = False, processes: int = 1) -> Val
                 fixed += fix_change(shelf.root, home, rules)
             except Held as error:
                 held.append(error.message)
-    listed = list(reading.listing(f"{shelf.root}/{snapshot.LIBRARY}"))
-    parts: list[Part] = [(tuple(homes[start : start + _AT_ONCE]), ()) for start in range(0, len(homes), _AT_ONCE)]
-    parts += [((), tuple(listed[start : start + _AT_ONCE])) for start in range(0, len(listed), _AT_ONCE)]
-    several = processes if len(homes) + len(listed) >= MANY else 1
-    shared = share(partial(_examine, rules=rules, shelf=shelf), parts, several)
-    examined = [found for part in shared for found in part]
+    examined = [
+        found
+        for start in range(0, len(homes), _AT_ONCE)
+        for found in examine_changes(homes[start : start + _AT_ONCE], rules, shelf)
+        if os.path.isdir(f"{shelf.root}/{found.home}")  # it may have been archived meanwhile
+    ]
+    examined.append(examine_specs(reading.listing(f"{shelf.root}/{snapshot.LIBRARY}"), rules, shelf))
     stakes = [_stake(found) for found in examined if found.claims]
     return _validation("", examined, stakes, rules, shelf, tuple(fixed), tuple(held))
 
@@ -133,13 +130,6 @@ def active_changes(root: str) -> Iterator[str]:
 
 def _is_change(folder: str) -> bool:
     return any(os.path.lexists(f"{folder}/{name}") for name in ("STATE.yaml", "proposal.md", "specs", "tasks.md"))
-
-
-def _examine(part: Part, rules: Rules, shelf: Shelf) -> list[Examined]:
-    """What is wrong in these changes and specs; a change that was archived meanwhile is none of them any more."""
-    homes, names = part
-    found = [one for one in examine_changes(homes, rules, shelf) if os.path.isdir(f"{shelf.root}/{one.home}")]
-    return [*found, *([examine_specs(names, rules, shelf)] if names else [])]
 
 
 def _stake(found: Examined) -> Stake:
