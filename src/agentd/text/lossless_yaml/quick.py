@@ -4,9 +4,10 @@ Gives up on anything else, so whatever it does give is what a full reader would 
 """
 
 import re
+from functools import lru_cache
 from typing import Any
 
-from agentd.text.lossless_yaml.scalar import CONSTANTS, meaning
+from agentd.text.lossless_yaml.scalar import meaning
 
 _LINE = re.compile(
     r"( *)(?:(-)(?: |$))?"  # how deep, and whether it is an item of a list
@@ -30,23 +31,12 @@ def quick(text: str) -> dict[str, Any] | None:
     for line in lines:
         if not line:
             continue
-        body = line.lstrip(" ") if line[0] == " " else line
-        key, colon, plain = body.partition(": ")
-        if colon and key.isidentifier() and _is_plain(plain):  # most lines; the pattern would say the same
-            depth, dash = len(line) - len(body), None
-            value: Any = plain if plain[0].isalpha() and plain not in CONSTANTS else meaning(plain)
-            if depth == level and not waiting and block.__class__ is dict:
-                if key in block:
-                    return None
-                block[key] = value
-                continue
-        else:
-            found = _LINE.fullmatch(line)
-            if found is None:
-                return None
-            pad, dash, key, plain, other = found.groups()
-            depth = len(pad)
-            value = meaning(plain.rstrip(" ")) if plain else _value(other)
+        said = _said(line)
+        if said is None:
+            return None
+        depth, dash, key, value = said
+        if value.__class__ is tuple:
+            value = list(value)
         if depth != level or dash or waiting or block.__class__ is list:
             if waiting and (depth > level or (dash and depth == level)):
                 inner: Any = [] if dash else {}
@@ -73,8 +63,14 @@ def quick(text: str) -> dict[str, Any] | None:
     return root or None
 
 
-def _is_plain(text: str) -> bool:
-    return text[:1].isalnum() and ": " not in text and " #" not in text and text[-1] not in ": "
+@lru_cache(maxsize=4096)
+def _said(line: str) -> tuple[int, str | None, str | None, Any] | None:
+    """A line by itself: how deep it is, its dash, its key and its value. Most lines stand in many documents."""
+    found = _LINE.fullmatch(line)
+    if found is None:
+        return None
+    pad, dash, key, plain, other = found.groups()
+    return len(pad), dash, key, meaning(plain.rstrip(" ")) if plain else _value(other)
 
 
 def _value(text: str | None) -> Any:
@@ -83,4 +79,4 @@ def _value(text: str | None) -> Any:
         return _ABSENT
     if text[0] == '"':
         return text[1:-1]
-    return [meaning(word) for word in text[1:-1].split(", ") if word]
+    return tuple(meaning(word) for word in text[1:-1].split(", ") if word)
