@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentd.evidence.running import look
+from agentd.evidence.runner import look
 from agentd.model.evidence import Command, Result
 
 PACKAGES = {"flask": "0.5", "minimist": "1.2.0", "six": "1.16.0"}

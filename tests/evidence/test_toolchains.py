@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agentd.evidence.detecting import detect
-from agentd.evidence.running import look
+from agentd.evidence.detection import detect
+from agentd.evidence.runner import look
 from agentd.model.evidence import Counts, Result
 from tests.evidence.toolchains import PROMISED
 

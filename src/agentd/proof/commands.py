@@ -6,8 +6,8 @@ from pathlib import Path
 
 from agentd.calling import sandbox
 from agentd.errors import AgentdError
-from agentd.evidence.detecting import detect
-from agentd.evidence.running import look
+from agentd.evidence.detection import detect
+from agentd.evidence.runner import look
 from agentd.git import trees
 from agentd.model.evidence import KINDS, Command, Evidence, Harm, Kind, Result
 from agentd.proof import blockers, record

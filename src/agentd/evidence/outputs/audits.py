@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from agentd.evidence.outputs import audits_json
 from agentd.evidence.outputs.lines import clean, number
-from agentd.evidence.outputs.reading import Reading, tally
+from agentd.evidence.outputs.summary import Summary, tally
 from agentd.model.evidence import Case
 
 _TROUBLE = re.compile(
@@ -39,20 +39,20 @@ _GO = re.compile(r"^Vulnerability #\d+: (GO-\S+)$")
 _MODULE = re.compile(r"^\s+Found in: (\S+)$")
 
 
-def read(lines: Sequence[str]) -> Reading:
+def read(lines: Sequence[str]) -> Summary:
     """The vulnerabilities as failed cases, what cargo only warns of as skipped ones, and why it could not audit."""
     told = audits_json.read(lines)
     cleaned = clean(lines)
     troubles = [line.strip() for line in cleaned if _TROUBLE.search(line)]
     trouble = next((line for line in troubles if not line.endswith("Skip Reason")), troubles[0] if troubles else "")
     if told is not None:
-        return Reading(told.counts, told.cases, trouble=told.trouble or trouble)
+        return Summary(told.counts, told.cases, trouble=told.trouble or trouble)
     cases = (*_pip(cleaned), *_npm(cleaned), *_table(cleaned), *_cargo(cleaned), *_go(cleaned))
     said = [number(match[1]) for line in cleaned for total in _TOTALS if (match := total.match(line))]
     failed = max([sum(said), sum(case.status == "failed" for case in cases)])
     skipped = sum(case.status == "skipped" for case in cases)
     known = bool(said or cases) or any(_CLEAN.match(line) or _SCANNED.match(line) for line in cleaned)
-    return Reading(tally(0, failed, skipped) if known else None, cases, trouble=trouble)
+    return Summary(tally(0, failed, skipped) if known else None, cases, trouble=trouble)
 
 
 def _pip(lines: Sequence[str]) -> list[Case]:

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from agentd.evidence.outputs.lines import plain
-from agentd.evidence.outputs.reading import Reading, added, counted
+from agentd.evidence.outputs.summary import Summary, added, counted
 from agentd.model.evidence import Case
 
 
-def read(lines: Sequence[str]) -> Reading | None:
+def read(lines: Sequence[str]) -> Summary | None:
     """What the documents say that are an audit's; None if there is none."""
     readings = [reading for document in _documents(lines) if (reading := _read(document)) is not None]
     return added(readings) if readings else None
@@ -33,21 +33,21 @@ def _documents(lines: Sequence[str]) -> Iterator[Mapping[str, Any]]:
         at = following + 1
 
 
-def _read(document: Mapping[str, Any]) -> Reading | None:
+def _read(document: Mapping[str, Any]) -> Summary | None:
     for reader in (_pip, _npm, _advisories, _cargo, _yarn, _go):
         if (reading := reader(document)) is not None:
             return reading
     failed = document.get("error")
     if isinstance(failed, dict) and "message" in document:
-        return Reading(trouble=str(document["message"])[:400])
+        return Summary(trouble=str(document["message"])[:400])
     if isinstance(failed, dict) and "code" in failed:
-        return Reading(trouble=str(failed.get("summary") or failed["code"])[:400])
+        return Summary(trouble=str(failed.get("summary") or failed["code"])[:400])
     return None
 
 
-def _found(names: Sequence[str], warnings: Sequence[str] = (), trouble: str = "") -> Reading:
+def _found(names: Sequence[str], warnings: Sequence[str] = (), trouble: str = "") -> Summary:
     cases = (*(Case(name, "failed") for name in names), *(Case(name, "skipped") for name in warnings))
-    return Reading(counted(cases), cases, trouble=trouble)
+    return Summary(counted(cases), cases, trouble=trouble)
 
 
 def _dicts(value: object) -> list[dict[str, Any]]:
@@ -56,7 +56,7 @@ def _dicts(value: object) -> list[dict[str, Any]]:
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
-def _pip(document: Mapping[str, Any]) -> Reading | None:
+def _pip(document: Mapping[str, Any]) -> Summary | None:
     if not isinstance(document.get("dependencies"), list):
         return None
     names, skipped = list[str](), list[str]()
@@ -67,14 +67,14 @@ def _pip(document: Mapping[str, Any]) -> Reading | None:
     return _found(names, trouble=skipped[0][:400] if skipped else "")
 
 
-def _npm(document: Mapping[str, Any]) -> Reading | None:
+def _npm(document: Mapping[str, Any]) -> Summary | None:
     if "auditReportVersion" not in document or not isinstance(document.get("vulnerabilities"), dict):
         return None
     found = document["vulnerabilities"]
     return _found([f"{name} {each.get('range', '')}".strip() for name, each in found.items() if isinstance(each, dict)])
 
 
-def _advisories(document: Mapping[str, Any]) -> Reading | None:
+def _advisories(document: Mapping[str, Any]) -> Summary | None:
     """pnpm, and npm before its version 7."""
     if not isinstance(document.get("advisories"), dict):
         return None
@@ -85,7 +85,7 @@ def _advisory(each: Mapping[str, Any]) -> str:
     return f"{each.get('module_name')}: {each.get('title')}"
 
 
-def _cargo(document: Mapping[str, Any]) -> Reading | None:
+def _cargo(document: Mapping[str, Any]) -> Summary | None:
     found = document.get("vulnerabilities")
     if not isinstance(found, dict) or "list" not in found:
         return None
@@ -98,17 +98,17 @@ def _cargo(document: Mapping[str, Any]) -> Reading | None:
     return _found(names)
 
 
-def _yarn(document: Mapping[str, Any]) -> Reading | None:
+def _yarn(document: Mapping[str, Any]) -> Summary | None:
     """One line of yarn's: its advisories each, and a summary at the end."""
     data = document.get("data")
     if document.get("type") == "auditAdvisory" and isinstance(data, dict) and isinstance(data.get("advisory"), dict):
         return _found([_advisory(data["advisory"])])
     if document.get("type") == "error":
-        return Reading(trouble=str(data)[:400])
+        return Summary(trouble=str(data)[:400])
     return _found([]) if document.get("type") == "auditSummary" else None
 
 
-def _go(document: Mapping[str, Any]) -> Reading | None:
+def _go(document: Mapping[str, Any]) -> Summary | None:
     """govulncheck's messages: a finding counts where the code calls the function."""
     finding = document.get("finding")
     if isinstance(finding, dict):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from agentd.evidence.outputs.lines import NOWHERE, Place, number
-from agentd.evidence.outputs.reading import Reading, counted, summed, tally
+from agentd.evidence.outputs.summary import Summary, counted, summed, tally
 from agentd.model.evidence import Case, CaseStatus
 
 _LEVEL = re.compile(r"^\[(?:INFO|WARNING|ERROR)\] ?")
@@ -14,7 +14,7 @@ _BROKEN = re.compile(r"^(?P<test>\S+?)(?:\((?P<class>[\w.$]+)\))?\s+(?:--\s+)?Ti
 _STACK = re.compile(r"^\s+at (?P<class>[\w.$]+)\.[\w$<>]+\((?P<file>\w+\.\w+):(?P<line>\d+)\)$")
 
 
-def surefire(lines: Sequence[str]) -> Reading | None:
+def surefire(lines: Sequence[str]) -> Summary | None:
     """The total of each module; the classes' own lines say when they ended and are left out."""
     told = [_LEVEL.sub("", line) for line in lines]
     counts = []
@@ -26,9 +26,9 @@ def surefire(lines: Sequence[str]) -> Reading | None:
     if not counts:
         # It says nothing at all about test classes that hold no test.
         ran = "BUILD SUCCESS" in told and any(_PLUGIN.match(line) for line in told)
-        return Reading(nothing=True) if ran or "No tests to run." in told else None
+        return Summary(nothing=True) if ran or "No tests to run." in told else None
     total = summed(counts)
-    return Reading(total, _surefire_cases(told), nothing=total.total == 0)
+    return Summary(total, _surefire_cases(told), nothing=total.total == 0)
 
 
 def _surefire_cases(lines: Sequence[str]) -> tuple[Case, ...]:
@@ -60,7 +60,7 @@ _WHERE = re.compile(r"^    \S.* at (\w+\.\w+):(\d+)$")
 _STATUS: dict[str, CaseStatus] = {"PASSED": "passed", "FAILED": "failed", "SKIPPED": "skipped"}
 
 
-def gradle(lines: Sequence[str]) -> Reading | None:
+def gradle(lines: Sequence[str]) -> Summary | None:
     """Gradle's count, printed only where a test failed, or the events that its log was told to show."""
     counts, cases = [], list[Case]()
     for at, line in enumerate(lines):
@@ -74,6 +74,6 @@ def gradle(lines: Sequence[str]) -> Reading | None:
             cases.append(Case(match["name"], status, place.file, place.line))
     if not counts and not cases:
         none = any(re.match(r"^> Task \S*:test NO-SOURCE$", line) for line in lines)
-        return Reading(nothing=True) if none else None
+        return Summary(nothing=True) if none else None
     total = summed(counts) if counts else counted(cases)
-    return Reading(total, tuple(cases), nothing=total.total == 0)
+    return Summary(total, tuple(cases), nothing=total.total == 0)

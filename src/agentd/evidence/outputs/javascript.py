@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from agentd.evidence.outputs.lines import MARKS, NOWHERE, Place, number, placed, script_place
-from agentd.evidence.outputs.reading import Reading, summed, tally
+from agentd.evidence.outputs.summary import Summary, summed, tally
 from agentd.model.evidence import Case, CaseStatus, Counts
 
 _PART = re.compile(r"(\d+) (failed|passed|skipped|todo|total)")
@@ -17,7 +17,7 @@ def _parts(line: str) -> dict[str, int]:
     return {word: number(count) for count, word in _PART.findall(line)}
 
 
-def jest(lines: Sequence[str], root: str) -> Reading | None:
+def jest(lines: Sequence[str], root: str) -> Summary | None:
     """jest's summary and tree. A file that cannot run at all counts as one failed test."""
     counts: list[Counts] = []
     suites: dict[str, int] = {}
@@ -31,9 +31,9 @@ def jest(lines: Sequence[str], root: str) -> Reading | None:
             counts.append(tally(parts.get("passed", 0), failed, skipped, parts.get("total", 0)))
     nothing = any(line.startswith("No tests found") for line in lines)
     if not counts:
-        return Reading(nothing=True) if nothing else None
+        return Summary(nothing=True) if nothing else None
     total = summed(counts)
-    return Reading(total, _jest_cases(lines, root), nothing=total.total == 0)
+    return Summary(total, _jest_cases(lines, root), nothing=total.total == 0)
 
 
 def _jest_cases(lines: Sequence[str], root: str) -> tuple[Case, ...]:
@@ -64,7 +64,7 @@ _TREE = re.compile(r"^\s*(?P<mark>[✓×↓]) (?P<name>\S+ > .*?)(?:\s+\d+m?s)?$
 _FAIL = re.compile(r"^\s*FAIL\s+(\S+)(?: > (.*?))?(?: \[ .* \])?$")
 
 
-def vitest(lines: Sequence[str], root: str) -> Reading | None:
+def vitest(lines: Sequence[str], root: str) -> Summary | None:
     """vitest's summary, its verbose tree and its list of failures."""
     counts: list[Counts] = []
     files: dict[str, int] = {}
@@ -77,7 +77,7 @@ def vitest(lines: Sequence[str], root: str) -> Reading | None:
             skipped = parts.get("skipped", 0) + parts.get("todo", 0)
             counts.append(tally(parts.get("passed", 0), failed, skipped, number(match[2] or "0")))
     if not counts:
-        return Reading(nothing=True) if any(line.startswith("No test files found") for line in lines) else None
+        return Summary(nothing=True) if any(line.startswith("No test files found") for line in lines) else None
     cases: dict[str, Case] = {}
     for at, line in enumerate(lines):
         if match := _FAIL.match(line):
@@ -90,7 +90,7 @@ def vitest(lines: Sequence[str], root: str) -> Reading | None:
             status = MARKS.get(match["mark"], "skipped")
             cases.setdefault(match["name"], Case(match["name"], status, file))
     total = summed(counts)
-    return Reading(total, tuple(cases.values()), nothing=total.total == 0)
+    return Summary(total, tuple(cases.values()), nothing=total.total == 0)
 
 
 _ENDING = re.compile(r"^ +(\d+) (passing|failing|pending)(?: \(.*\))?$")
@@ -98,7 +98,7 @@ _MOCHA = re.compile(r"^(?P<in> +)(?:(?P<mark>[✔✓]) |(?P<fail>\d+)\) |(?P<ski
 _NUMBERED = re.compile(r"^ {2}(\d+)\) ")
 
 
-def mocha(lines: Sequence[str], root: str) -> Reading | None:
+def mocha(lines: Sequence[str], root: str) -> Summary | None:
     """mocha's tree and its count of what passes, is pending and fails."""
     ends = [n for n, line in enumerate(lines) if (match := _ENDING.match(line)) and match[2] == "passing"]
     counts, cases, start = list[Counts](), list[Case](), 0
@@ -110,7 +110,7 @@ def mocha(lines: Sequence[str], root: str) -> Reading | None:
     if not counts:
         return None
     total = summed(counts)
-    return Reading(total, tuple(cases), nothing=total.total == 0)
+    return Summary(total, tuple(cases), nothing=total.total == 0)
 
 
 def _mocha_cases(lines: Sequence[str], start: int, end: int, root: str) -> list[Case]:

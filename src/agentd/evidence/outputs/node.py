@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from agentd.evidence.outputs.lines import MARKS, NOWHERE, Place, number, placed, script_place
-from agentd.evidence.outputs.reading import Reading, counted, summed, tally
+from agentd.evidence.outputs.summary import Summary, counted, summed, tally
 from agentd.model.evidence import Case, CaseStatus, Counts
 
 _COUNT = re.compile(r"^(?:#|ℹ) (tests|pass|fail|cancelled|skipped|todo) (\d+)$")
@@ -19,7 +19,7 @@ _BEGUN = re.compile(r"^(?:> \S|\$ \S)")  # npm, pnpm and yarn say what they star
 _TEST_AT = re.compile(r"^test at (.+):(\d+):\d+$")
 
 
-def read(lines: Sequence[str], root: str) -> Reading | None:
+def read(lines: Sequence[str], root: str) -> Summary | None:
     """`node --test`, and any other TAP that says how many tests there were. What is cancelled has failed."""
     blocks: list[dict[str, int]] = []
     for line in lines:
@@ -37,7 +37,7 @@ def read(lines: Sequence[str], root: str) -> Reading | None:
     if empty:
         total = tally(max(0, total.passed - len(empty)), total.failed, total.skipped)
         cases = tuple(case for case in cases if case not in empty)
-    return Reading(total, cases, nothing=total.total == 0)
+    return Summary(total, cases, nothing=total.total == 0)
 
 
 def _is_empty_file(name: str, cases: Sequence[Case]) -> bool:

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from agentd.evidence.outputs.lines import NOWHERE, Place, number, own, python_place
-from agentd.evidence.outputs.reading import Reading, counted, summed, tally
+from agentd.evidence.outputs.summary import Summary, counted, summed, tally
 from agentd.model.evidence import Case, CaseStatus, Counts
 
 _SUMMARY = re.compile(r"^=*\s*(no tests ran|\d+ [a-z]+(?: [a-z]+)?(?:, \d+ [a-z]+(?: [a-z]+)?)*) in [\d.]+ ?s\b.*$")
@@ -29,7 +29,7 @@ _STATUS: dict[str, CaseStatus] = {
 }
 
 
-def read(lines: Sequence[str], root: str) -> Reading | None:
+def read(lines: Sequence[str], root: str) -> Summary | None:
     """pytest's summaries, short and long. An error counts as failed, an expected failure as skipped."""
     said = _outside_of_reports(lines)
     counts = [found for line in said if (found := _pytest_counts(line)) is not None]
@@ -38,8 +38,8 @@ def read(lines: Sequence[str], root: str) -> Reading | None:
     cases = _pytest_cases(said, _pytest_places(lines, root))
     if counts:
         total = summed(counts)
-        return Reading(total, cases, nothing=total.total == 0)
-    return Reading(counted(cases), cases) if cases else None
+        return Summary(total, cases, nothing=total.total == 0)
+    return Summary(counted(cases), cases) if cases else None
 
 
 def _outside_of_reports(lines: Sequence[str]) -> list[str]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from agentd.evidence.outputs.lines import number, python_place
-from agentd.evidence.outputs.reading import Reading, summed, tally
+from agentd.evidence.outputs.summary import Summary, summed, tally
 from agentd.model.evidence import Case, CaseStatus, Counts
 
 _RAN = re.compile(r"^Ran (\d+) tests? in [\d.]+s$")
@@ -17,7 +17,7 @@ _BLOCK = re.compile(r"^(?:FAIL|ERROR): (?P<name>\S+) \((?P<id>[^\s()]+)\)")
 _DOUBLE = re.compile(r"^={20,}$")
 
 
-def read(lines: Sequence[str], root: str) -> Reading | None:
+def read(lines: Sequence[str], root: str) -> Summary | None:
     """unittest's end of each run, its verbose lines, and its blocks of failures. Subtests count as their test."""
     counts: list[Counts] = []
     cases: dict[str, Case] = {}
@@ -33,9 +33,9 @@ def read(lines: Sequence[str], root: str) -> Reading | None:
         cases |= block
         start = at + 1
     if not counts:
-        return Reading(nothing=True) if seen else None
+        return Summary(nothing=True) if seen else None
     total = summed(counts)
-    return Reading(total, tuple(cases.values()), nothing=total.total == 0)
+    return Summary(total, tuple(cases.values()), nothing=total.total == 0)
 
 
 def _unittest_counts(ran: int, ending: str | None, cases: dict[str, Case]) -> Counts:

@@ -6,9 +6,9 @@ import tomllib
 from collections.abc import Callable, Iterator
 
 from agentd.model.evidence import Harm
-from agentd.proof.integrity.commands import COMMAND, HIDDEN, audit_lines
 from agentd.proof.integrity.paths import tidy
-from agentd.proof.integrity.source import Source, one_spelling
+from agentd.proof.integrity.shell_commands import COMMAND, HIDDEN, audit_lines
+from agentd.proof.integrity.source import Source, normalized
 from agentd.proof.integrity.targets import SETTINGS, audit_make, audit_package
 
 Auditor = Callable[[str, str | None, str | None], Iterator[Harm]]
@@ -192,7 +192,7 @@ def _gradle(file: str, old: str | None, new: str | None) -> Iterator[Harm]:
 
 def _runner(file: str, old: str | None, new: str | None) -> Iterator[Harm]:
     """The own settings file of a JavaScript runner, whatever it holds."""
-    one, two = (one_spelling(Source(text or "", "javascript").code) for text in (old, new))
+    one, two = (normalized(Source(text or "", "javascript").code) for text in (old, new))
     if tidy(file).rpartition("/")[2].startswith("vite."):
         one, two = (text[text.find("test:{") :] if "test:{" in text else "" for text in (one, two))
     if one == two:

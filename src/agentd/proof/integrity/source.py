@@ -1,8 +1,7 @@
-"""A source text seen without its comments, and without what its strings say; knows brackets, not grammar."""
+"""Source text without its comments, and without the content of its strings; knows brackets, not grammar."""
 
 import bisect
 import re
-from collections.abc import Iterator
 from functools import cached_property
 
 _DOUBLE = r'"(?:[^"\\\n]|\\.)*"'
@@ -31,28 +30,15 @@ _NOT_NEWLINE = re.compile(r"[^\n]")
 
 
 class Source:
-    """`code` has blanks for comments, `bare` also for what stands between quotes; both are as long as the text."""
+    """`code` has blanks for comments, `bare` also for the content of strings; both are as long as the text."""
 
     def __init__(self, text: str, language: str) -> None:
         self.text = text
         self.lines = text.split("\n")
-        code, bare, at = [], [], 0
-        self.comments: list[tuple[int, str]] = []
-        for token in _PATTERNS[language].finditer(text):
-            start, end = token.span()
-            code.append(text[at:start])
-            bare.append(text[at:start])
-            blank = _NOT_NEWLINE.sub(" ", token[0])
-            if token["comment"] is not None:
-                self.comments.append((start, token[0]))
-                code.append(blank)
-                bare.append(blank)
-            else:
-                code.append(token[0])
-                bare.append(f"{token[0][0]}{blank[1:-1]}{token[0][-1]}" if len(blank) > 1 else blank)
-            at = end
-        self.code = "".join((*code, text[at:]))
-        self.bare = "".join((*bare, text[at:]))
+        tokens = _PATTERNS[language]
+        self.comments = [(token.start(), token[0]) for token in tokens.finditer(text) if token["comment"] is not None]
+        self.code = tokens.sub(lambda token: token[0] if token["comment"] is None else _blank(token[0]), text)
+        self.bare = tokens.sub(_without_content, text)
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -62,8 +48,8 @@ class Source:
         return found
 
     @cached_property
-    def _partners(self) -> dict[int, int]:
-        """Where each bracket closes; one that never does, or is closed by another kind, has no entry."""
+    def brackets(self) -> dict[int, int]:
+        """Where each bracket opens and closes; one that is not closed by its own kind has no entry."""
         found, stack = {}, []
         for match in _BRACKET.finditer(self.bare):
             sign = match[0]
@@ -73,31 +59,31 @@ class Source:
                 found[stack.pop()[1]] = match.start()
         return found
 
-    def brackets(self) -> Iterator[tuple[int, int]]:
-        """Where each bracket opens and closes."""
-        yield from self._partners.items()
+    def depth(self, start: int, at: int) -> int:
+        """How many braces that open after `start` are open at a position."""
+        return self.bare.count("{", start, at) - self.bare.count("}", start, at)
 
     def line(self, at: int) -> int:
-        """The number of the line at a position."""
+        """The line number of a position."""
         return bisect.bisect_right(self._starts, at)
 
     def quote(self, at: int) -> str:
-        """The line at a position, without its indentation."""
+        """The line of a position, without its indentation."""
         return self.lines[min(self.line(at), len(self.lines)) - 1].strip()
 
     def closing(self, at: int) -> int:
-        """Where the bracket at a position closes; the end of the text if it never does."""
-        return self._partners.get(at, len(self.text))
+        """Where the bracket at a position closes; the end of the text if it does not."""
+        return self.brackets.get(at, len(self.text))
 
     def parts(self, start: int, end: int) -> list[str]:
-        """What commas separate between two positions, brackets kept whole, in one spelling."""
+        """The comma-separated parts between two positions, normalized."""
         cuts, depth = [start - 1], 0
         for at in range(start, end):
             sign = self.bare[at]
             depth += (sign in "([{") - (sign in ")]}")
             if sign == "," and depth == 0:
                 cuts.append(at)
-        found = [one_spelling(self.code[a + 1 : b]) for a, b in zip(cuts, [*cuts[1:], end], strict=True)]
+        found = [normalized(self.code[a + 1 : b]) for a, b in zip(cuts, [*cuts[1:], end], strict=True)]
         return [each for each in found if each]
 
     def comment_lines(self) -> tuple[tuple[int, str], ...]:
@@ -109,8 +95,17 @@ class Source:
         )
 
 
-def one_spelling(code: str) -> str:
-    """Code as a formatter leaves its meaning: no matter which quotes, blanks, semicolons and last commas."""
+def _blank(text: str) -> str:
+    return _NOT_NEWLINE.sub(" ", text)
+
+
+def _without_content(token: re.Match[str]) -> str:
+    blank = _blank(token[0])
+    return blank if token["comment"] is not None or len(blank) < 2 else f"{token[0][0]}{blank[1:-1]}{token[0][-1]}"
+
+
+def normalized(code: str) -> str:
+    """Code without what a formatter may change: quotes, blanks, semicolons and trailing commas."""
     code = re.sub(r"['`]", '"', code)
     code = re.sub(r"\s+", " ", code).strip()
     code = re.sub(r"(?<=\W) | (?=\W)", "", code)

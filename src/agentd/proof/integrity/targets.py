@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from agentd.model.evidence import Harm
-from agentd.proof.integrity.commands import COMMAND, HIDDEN, RUNS, closure, hides, rules_of
+from agentd.proof.integrity.shell_commands import COMMAND, HIDDEN, RUNS, closure, hides, rules_of
 
 _ROOT = re.compile(r"^(pre|post)?(tests?|check|verify)$|^tests?[-_:].+")
 _NAMED_TEST = re.compile(r"^(pre|post)?tests?([-_:].+)?$")

@@ -1,0 +1,62 @@
+"""The commands that a project itself says it is tested, linted, type-checked and audited with. It reads, and runs nothing.
+
+In a folder, for each kind: a target of its Makefile, else of its justfile, stands for everything in the folder; else
+each ecosystem there has one command, a script of package.json before that ecosystem's own default, and tox only where
+nothing else tests. A sub-folder with a manifest of its own adds its commands, unless the root covers it: by a workspace,
+or by a declared command that names the folder.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from agentd.evidence.detection import compiled, java, node, python, targets, workspaces
+from agentd.evidence.detection.folder import MANIFESTS, SKIPPED, Folder, entries
+from agentd.model.evidence import KINDS, Command
+
+DEEPEST = 3
+
+
+def detect(root: Path) -> tuple[Command, ...]:
+    """The project's commands, the root's first. A manifest that cannot be read says nothing; it stops nothing."""
+    top = Folder(root, "")
+    found = list(_commands(top, top))
+    covers = workspaces.covered(top)
+    for name in sorted(_manifest_folders(root)):
+        for command in _commands(Folder(root, name), top):
+            if not covers(command):
+                found.append(command)
+    return tuple(sorted(found, key=lambda command: (KINDS.index(command.kind), command.folder)))
+
+
+def _commands(folder: Folder, top: Folder) -> Iterator[Command]:
+    declared = {command.kind: command for command in (*targets.just(folder), *targets.make(folder))}
+    yield from declared.values()
+    tested = "test" in declared
+    for command in (
+        *python.commands(folder, top),
+        *node.commands(folder, top),
+        *compiled.rust(folder),
+        *compiled.go(folder),
+        *java.commands(folder),
+    ):
+        if command.kind not in declared:
+            tested = tested or command.kind == "test"
+            yield command
+    if not tested:
+        yield from targets.tox(folder)
+
+
+def _manifest_folders(root: Path, name: str = "", depth: int = 1) -> Iterator[str]:
+    """The sub-folders that have a manifest, from the root; what is fetched, built or a sample is passed over."""
+    if depth > DEEPEST:
+        return
+    for entry in entries(root / name):
+        if not entry.is_dir(follow_symlinks=False) or entry.name in SKIPPED or entry.name.startswith("."):
+            continue
+        path = f"{name}/{entry.name}" if name else entry.name
+        folder = Folder(root, path)
+        if folder.has("pyvenv.cfg"):
+            continue
+        if folder.has(*MANIFESTS):
+            yield path
+        yield from _manifest_folders(root, path, depth + 1)

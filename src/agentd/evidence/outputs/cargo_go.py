@@ -1,0 +1,82 @@
+"""Reads what cargo test and go test print. Pure."""
+
+import re
+from collections.abc import Sequence
+
+from agentd.evidence.outputs.lines import NOWHERE, Place, number, placed
+from agentd.evidence.outputs.summary import Summary, counted, summed, tally
+from agentd.model.evidence import Case, CaseStatus
+
+_RESULT = re.compile(r"^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored;")
+_TEST = re.compile(r"^test (?P<name>.+?)(?: - should panic)? \.\.\. (?P<word>ok|FAILED|ignored)(?:, .*)?$")
+_PANIC = re.compile(r"^thread '(?P<name>.+?)'.*? panicked at (?:.*', )?(?P<file>[^\s:']+):(?P<line>\d+):\d+:?$")
+# Before Rust 1.73 the place came after the message, which may have several lines.
+_THREAD = re.compile(r"^thread '(.+?)' panicked at '")
+_AFTER = re.compile(r"', ([^\s:']+):(\d+):\d+$")
+_CARGO: dict[str, CaseStatus] = {"ok": "passed", "FAILED": "failed", "ignored": "skipped"}
+
+
+def cargo(lines: Sequence[str]) -> Summary | None:
+    """`cargo test`: the results of all its binaries, added up."""
+    counts, cases = [], list[Case]()
+    panics: dict[str, Place] = {}
+    thread = ""
+    for line in lines:
+        if match := _RESULT.match(line):
+            counts.append(tally(number(match[1]), number(match[2]), number(match[3])))
+        elif match := _TEST.match(line):
+            cases.append(Case(match["name"], _CARGO[match["word"]]))
+        elif match := _PANIC.match(line):
+            panics.setdefault(match["name"], Place(match["file"], number(match["line"])))
+        elif match := _THREAD.match(line):
+            thread = match[1]
+        elif thread and (match := _AFTER.search(line)):
+            panics.setdefault(thread, Place(match[1], number(match[2])))
+            thread = ""
+    if not counts:
+        return None
+    total = summed(counts)
+    found = [placed(case, panics.get(case.name, NOWHERE)) for case in cases]
+    return Summary(total, tuple(found), nothing=total.total == 0)
+
+
+_ENDED = re.compile(r"^(?P<word>ok  |FAIL|\?   )\t(?P<package>\S+)(?P<rest>.*)$")
+_CASE = re.compile(r"^ *--- (PASS|FAIL|SKIP): (\S+) \([\d.]+s\)$")
+_RUN = re.compile(r"^=== (?:RUN|NAME|CONT) +(\S+)$")
+_LINE = re.compile(r"^ +([^\s:]+\.go):(\d+): ")
+_GO: dict[str, CaseStatus] = {"PASS": "passed", "FAIL": "failed", "SKIP": "skipped"}
+
+
+def go(lines: Sequence[str]) -> Summary | None:
+    """`go test`, with -v or without: a package that names none of its tests counts as one."""
+    cases, seen = list[Case](), False
+    start = 0
+    for at, line in enumerate(lines):
+        if match := _ENDED.match(line):
+            seen = True
+            cases += _package(lines[start:at], match["word"].strip(), match["package"], match["rest"])
+            start = at + 1
+    if not seen:
+        return None
+    total = counted(cases)
+    return Summary(total, tuple(cases), nothing=total.total == 0)
+
+
+def _package(lines: Sequence[str], word: str, package: str, rest: str) -> list[Case]:
+    found: list[tuple[str, CaseStatus]] = []
+    places: dict[str, Place] = {}
+    current = ""
+    for line in lines:
+        if match := _RUN.match(line):
+            current = match[1]
+        elif match := _CASE.match(line):
+            current = match[2]
+            found.append((current, _GO[match[1]]))
+        elif (match := _LINE.match(line)) and current:
+            places.setdefault(current, Place(match[1], number(match[2])))
+    cases = [placed(Case(f"{package}.{name}", status), places.get(name, NOWHERE)) for name, status in found]
+    if word == "FAIL" and not any(case.status == "failed" for case in cases):
+        cases.append(Case(package, "failed"))
+    elif word == "ok" and not cases and "[no tests to run]" not in rest:
+        cases.append(Case(package, "passed"))
+    return cases

@@ -1,0 +1,45 @@
+"""Reads what linters, type checkers and compilers complain about, each with its place. Pure."""
+
+import re
+from collections.abc import Sequence
+
+from agentd.evidence.outputs.lines import number
+from agentd.evidence.outputs.summary import Summary, counted
+from agentd.model.evidence import Case
+
+_COLONS = re.compile(r"^(?P<file>(?:[A-Za-z]:)?[^\s:(\[][^:(]*?):(?P<line>\d+)(?::\d+)?:\s+(?P<said>\S.*)$")
+_DASH = re.compile(r"^\s*(?P<file>[^\s:(][^:(]*?):(?P<line>\d+):\d+ - (?P<said>(?:error|warning).*)$")
+_BRACKETS = re.compile(r"^(?P<file>[^\s(][^(]*?)\((?P<line>\d+)(?:,\d+)?\): (?P<said>(?:error|warning).*)$")
+_ARROW = re.compile(r"^\s*--> (?P<file>[^:]+):(?P<line>\d+):\d+$")
+_STYLISH = re.compile(r"^\s+(?P<line>\d+):\d+\s+(?P<said>(?:error|warning)\s+\S.*)$")
+_FORMAT = re.compile(r"^[Ww]ould reformat:? (?P<file>\S.*)$")
+_PATH = re.compile(r"^(?:/|\.{0,2}/|[A-Za-z]:\\|[\w@.-]+/)?\S*\.\w+$")
+_WARNING = re.compile(r"^warning\b")
+_ASIDE = re.compile(r"^(?:note|help|info)\b")
+_CLOCK = re.compile(r"^\d{1,2}$|^\d{4}-\d\d-")
+
+
+def read(lines: Sequence[str]) -> Summary:
+    """Each problem as a failed case, each warning as a skipped one."""
+    cases: list[Case] = []
+    file = heading = ""
+    for line in lines:
+        if match := _ARROW.match(line):
+            if heading and not _ASIDE.match(heading):
+                cases.append(_problem(match["file"], match["line"], heading))
+            heading = ""
+        elif match := _BRACKETS.match(line) or _DASH.match(line) or _COLONS.match(line):
+            if not _ASIDE.match(match["said"]) and not _CLOCK.match(match["file"]):
+                cases.append(_problem(match["file"], match["line"], match["said"]))
+        elif (match := _STYLISH.match(line)) and file:
+            cases.append(_problem(file, match["line"], " ".join(match["said"].split())))
+        elif match := _FORMAT.match(line):
+            cases.append(_problem(match["file"], "0", "would be reformatted"))
+        elif line and not line[0].isspace():
+            file = line if _PATH.match(line) else ""
+            heading = line
+    return Summary(counted(cases) if cases else None, tuple(cases))
+
+
+def _problem(file: str, line: str, said: str) -> Case:
+    return Case(said, "skipped" if _WARNING.match(said) else "failed", file, number(line))
