@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from agentd.model.finding import SEVERITIES, Severity
 from agentd.model.verdict import Issue
-from agentd.review.ledger import Entry, converging, table
-from agentd.review.ledger import entries as ledger
+from agentd.review.issue_ledger import Entry, converging, table
+from agentd.review.issue_ledger import entries as ledger
 from tests.checks.rewordings import DIFFERENT, EMPTY, LIMIT, ROTATION, SAME, STATE, STORAGE, TIES, Words
 
 Round = tuple[Issue, ...]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agentd.families.change.test_names import mentioned
+from agentd.families.change.requirement_mentions import mentioned
 from agentd.families.change.trace_rows import GAPS, Known, Row, TracedTest, rows, strays, summary
 from agentd.model.change import Requirement, Scenario, Spec, Task
 from agentd.model.evidence import Case, Command, Counts, Evidence, Harm, Result, Status

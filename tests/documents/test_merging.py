@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentd.library import spec
-from agentd.library.spec.merging import _merged
-from agentd.library.spec.tree import tree, walk
+from agentd.library.spec.spec_tree import tree, walk
+from agentd.library.spec.three_way_merge import _merged
 from agentd.model.merge import Conflict, Delta, Merged
 from tests.documents.spec_changes import Draft, changed, drafts, edits, independent
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentd.families.change.documents.tasks.dependencies import order
-from agentd.families.change.documents.tasks.parts import Part, parts
+from agentd.families.change.documents.tasks.task_parts import Part, parts
 from agentd.model.change import LAYERS, Layer, Task
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agentd.errors import Corrupt
 from agentd.families.change.documents import proposal
-from agentd.families.change.documents.proposal.names import is_spec
+from agentd.families.change.documents.proposal.name_lists import is_spec
 from agentd.model.change import REVIEW_STATUSES, SCOPES, AffectedSpec, Impact, Proposal, Review, ReviewStatus
 from agentd.model.rules import Rules
 from agentd.review.verdict_words import stated

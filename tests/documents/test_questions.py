@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentd.families.change.documents import questions
+from agentd.families.change.documents import question_drafts
 from agentd.model.change import Draft
 from agentd.text import lossless_yaml
 
@@ -21,11 +21,11 @@ GOOD = (
 
 @given(st.lists(DRAFTS, min_size=1, max_size=5).map(tuple))
 def test_what_is_written_reads_back(drafts: tuple[Draft, ...]) -> None:
-    assert questions.read(questions.render("add-oauth", drafts)) == (drafts, "")
+    assert question_drafts.read(question_drafts.render("add-oauth", drafts)) == (drafts, "")
 
 
 def test_the_file_is_plain_to_a_person() -> None:
-    text = questions.render("add-oauth", GOOD)
+    text = question_drafts.render("add-oauth", GOOD)
     assert text == (
         "change: add-oauth\nquestions:\n  - topic: Providers\n    question: Which providers?\n    options:\n"
         "      - GitHub and Google\n      - GitHub\n    rationale: It decides the button.\n"
@@ -36,7 +36,7 @@ def test_the_file_is_plain_to_a_person() -> None:
 
 def test_a_hand_edit_is_read() -> None:
     text = "# mine\nchange: x\nquestions:\n- {topic: Ties, question: 'Which order?', options: [by name, by time]}\n"
-    assert questions.read(text) == ((Draft("Ties", "Which order?", ("by name", "by time")),), "")
+    assert question_drafts.read(text) == ((Draft("Ties", "Which order?", ("by name", "by time")),), "")
 
 
 @pytest.mark.parametrize(
@@ -63,17 +63,17 @@ def test_a_hand_edit_is_read() -> None:
     ],
 )
 def test_what_is_wrong_is_told_in_a_sentence(text: str, problem: str) -> None:
-    assert questions.read(text)[1].startswith(problem)
+    assert question_drafts.read(text)[1].startswith(problem)
 
 
 def test_one_bad_question_hides_none_of_the_others() -> None:
     text = "questions:\n- topic: a\n- topic: b\n  question: c\n"
-    assert questions.read(text) == ((Draft("b", "c"),), "question 1 has no question")
+    assert question_drafts.read(text) == ((Draft("b", "c"),), "question 1 has no question")
 
 
 @given(st.text())
 def test_any_text_is_read_without_an_error(text: str) -> None:
-    drafts, problem = questions.read(text)
+    drafts, problem = question_drafts.read(text)
     assert drafts or problem
 
 
@@ -82,4 +82,4 @@ def test_any_text_is_read_without_an_error(text: str) -> None:
 )
 def test_what_cannot_be_asked_is_not_written(draft: Draft) -> None:
     with pytest.raises(ValueError, match="question 2"):
-        questions.render("x", (GOOD[0], draft))
+        question_drafts.render("x", (GOOD[0], draft))

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agentd.families.change.documents import questions
+from agentd.families.change.documents import question_drafts
 from agentd.model.change import Draft
 from tests.mcp import samples
 from tests.mcp.bench import Bench, said
@@ -21,7 +21,7 @@ def test_three_to_five_questions_are_kept_as_they_were_drafted(bench: Bench, man
     result = bench.call_tool("draft_questions", sent)
     assert not result.is_error, said(result)
     assert f"questions.yaml with {many} questions" in said(result)
-    drafts, problem = questions.read(bench.text("questions.yaml"))
+    drafts, problem = question_drafts.read(bench.text("questions.yaml"))
     assert problem == ""
     assert drafts == tuple(
         Draft(one["topic"], one["question"], tuple(one["options"]), one.get("rationale", ""))
@@ -34,7 +34,7 @@ def test_drafting_again_replaces_what_is_there(bench: Bench) -> None:
     assert not bench.call_tool("draft_questions", samples.QUESTIONS).is_error
     other = changed(samples.QUESTIONS, "questions", 0, "topic", value="Login")
     assert not bench.call_tool("draft_questions", other).is_error
-    assert [draft.topic for draft in questions.read(bench.text("questions.yaml"))[0]] == [
+    assert [draft.topic for draft in question_drafts.read(bench.text("questions.yaml"))[0]] == [
         "Login",
         "セッション",
         "Accounts",

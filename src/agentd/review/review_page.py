@@ -21,7 +21,7 @@ from agentd.model.verdict import (
     TestResults,
     contradictions,
 )
-from agentd.review import additions, issue_list, page_reader
+from agentd.review import added_sections, issue_list, page_reader
 from agentd.review.page_reader import RULES
 from agentd.text import bullets, frontmatter, lossless_yaml, quoting
 from agentd.text.outline import Outline, outline
@@ -67,7 +67,7 @@ def render(document: CodeReview) -> str:
     if document.next_steps:
         parts.append(page_reader.written("Next Steps", document.next_steps))
     text = frontmatter.write(head, "\n".join(parts))
-    return additions.put(text, _added(document.evidence, document.remarks, document.decision))
+    return added_sections.put(text, _added(document.evidence, document.remarks, document.decision))
 
 
 def finished(
@@ -85,7 +85,7 @@ def finished(
     Where nothing is given for them, neither sections of agentd's nor a tree or files stay; a call stays. A head that
     cannot be read is left as it is, and binds the review to nothing. Lines that end with CR alone end with LF then.
     """
-    text = additions.put(_LONE.sub("\n", text), _added(evidence, remarks, decision))
+    text = added_sections.put(_LONE.sub("\n", text), _added(evidence, remarks, decision))
     front = frontmatter.read(text)
     ours: dict[str, Any] = {"call": call, "files": dict(files or {}), "tree": tree}
     ours = {key: value for key, value in ours.items() if value or (key != "call" and key in front.data)}
@@ -117,7 +117,7 @@ def read(text: str, rules: Rules = RULES) -> tuple[CodeReview, tuple[Finding, ..
     """The review, its verdict None unless exactly one is stated, and everything that is wrong with it."""
     front = frontmatter.read(text)
     whole = outline(front.lines, front.first)
-    plan = additions.without(whole)
+    plan = added_sections.without(whole)
     found = issue_list.read(plan)
     verdict, said_at, problems = page_reader.judge(plan, found, CODE_WORDS)
     findings = page_reader.findings(problems, "REVIEW.md", _FIX, rules)
@@ -175,17 +175,17 @@ def _added(evidence: str, remarks: Sequence[str], decision: str) -> dict[str, st
     written = {
         OUTCOME: quoting.escape(decision, page_reader.OWN) if decision.strip() else "",
         REMARKS: listed,
-        EVIDENCE: quoting.escape(evidence, additions.TEXT) if evidence.strip() else "",
+        EVIDENCE: quoting.escape(evidence, added_sections.TEXT) if evidence.strip() else "",
     }
     return {title: body for title, body in written.items() if body}
 
 
 def _read_added(plan: Outline) -> tuple[str, tuple[str, ...], str]:
     """The evidence, the remarks and the decision."""
-    listed = outline(additions.lines(plan, REMARKS))
+    listed = outline(added_sections.lines(plan, REMARKS))
     remarks = tuple(bullets.read(item, page_reader.OWN) for item in bullets.items(listed, 1, len(listed.lines)))
-    evidence = quoting.unescape(additions.lines(plan, EVIDENCE), additions.TEXT)
-    return evidence, remarks, quoting.unescape(additions.lines(plan, OUTCOME), page_reader.OWN)
+    evidence = quoting.unescape(added_sections.lines(plan, EVIDENCE), added_sections.TEXT)
+    return evidence, remarks, quoting.unescape(added_sections.lines(plan, OUTCOME), page_reader.OWN)
 
 
 def _tests(results: TestResults | None) -> str:

@@ -4,9 +4,18 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 
 from agentd.calling.agent_call import AgentCall, Values, is_self_review
-from agentd.families.change import LAYOUT, PLAN, challenge, code_review, context_files, evidence, format_check, tasks
+from agentd.families.change import (
+    LAYOUT,
+    PLAN,
+    challenge,
+    code_evidence,
+    code_review,
+    context_files,
+    format_check,
+    tasks,
+)
 from agentd.families.change.documents.tasks import listed
-from agentd.families.change.reviews import put_reviews_back, reviews
+from agentd.families.change.proposal_reviews import put_reviews_back, reviews
 from agentd.families.change.specs import affected
 from agentd.model.change import Review, TaskStatus
 from agentd.model.job import Reply
@@ -14,7 +23,7 @@ from agentd.model.models import Complexity, assess
 from agentd.model.run import Outcome, Run
 from agentd.model.workflow import Step
 from agentd.proof import record
-from agentd.review.ledger import table
+from agentd.review.issue_ledger import table
 from agentd.runs import checksums
 from agentd.runs.safeguard import Safeguard
 from agentd.runs.work import Work
@@ -165,7 +174,7 @@ def _code_values(work: Work) -> Values:
 
     def against() -> str:
         seen, _ = record.evidence(work)
-        return "\n".join(f"- {one.text}" for one in evidence.blockers(work)) if seen else ""
+        return "\n".join(f"- {one.text}" for one in code_evidence.blockers(work)) if seen else ""
 
     return {
         "tasks": lambda: tasks.in_words(tasks.handed_out(work) if work.item else tasks.open_tasks(work)),

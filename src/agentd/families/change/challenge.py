@@ -7,17 +7,17 @@ from contextlib import suppress
 from pathlib import Path
 
 from agentd.errors import AgentdError
-from agentd.families.change import PLAN, advice
+from agentd.families.change import PLAN, troubleshooting
 from agentd.families.change.documents import proposal
+from agentd.families.change.proposal_reviews import reviews
 from agentd.families.change.review_tools import finish_review, ground, keep_review
-from agentd.families.change.reviews import reviews
 from agentd.model.change import Review
 from agentd.model.job import Reply
 from agentd.model.run import Outcome, Run
 from agentd.model.verdict import Challenge, Issue, PlanVerdict, contradictions, count
-from agentd.review import challenge_page, ledger
-from agentd.review.ledger import Entry
-from agentd.review.reviewer import contradicted, is_of_another
+from agentd.review import challenge_page, issue_ledger
+from agentd.review.issue_ledger import Entry
+from agentd.review.reply_check import contradicted, is_of_another
 from agentd.runs import checksums
 from agentd.runs.work import Work
 
@@ -42,7 +42,7 @@ def rounds(work: Work) -> tuple[Challenge, ...]:
 
 def entries(work: Work) -> tuple[Entry, ...]:
     """What became of every issue."""
-    return ledger.entries([made.issues for made in rounds(work)])
+    return issue_ledger.entries([made.issues for made in rounds(work)])
 
 
 def judge_challenge(work: Work, run: Run, reply: Reply) -> Outcome:
@@ -50,10 +50,10 @@ def judge_challenge(work: Work, run: Run, reply: Reply) -> Outcome:
     assert run.intent is not None
     verdict, why = _verdict(work, run, reply)
     if verdict is None:
-        return Outcome("failed", f"{advice.VERDICT}: {why}")
+        return Outcome("failed", f"{troubleshooting.VERDICT}: {why}")
     against = contradicted(verdict, WORDS, reply)
     if against:
-        return Outcome("failed", f"{advice.VERDICT}: {against}")
+        return Outcome("failed", f"{troubleshooting.VERDICT}: {against}")
     work.note("iteration", len(reviews(work)))
     return Outcome(verdict.lower(), in_words(rounds(work)[-1]))
 
@@ -72,12 +72,12 @@ def in_words(made: Challenge) -> str:
 def weigh(work: Work) -> Outcome:
     """Whether the loop goes on by itself: only unattended by choice, and only while it gets anywhere."""
     known = entries(work)
-    for line in ledger.table(known):
+    for line in issue_ledger.table(known):
         work.say(f"  {line}")
     if work.project.config.human_in_loop:
         work.say("For HITL mode, we stop after first challenge")
         return Outcome("ask")
-    stuck = ledger.converging(known, [made.issues for made in rounds(work)])
+    stuck = issue_ledger.converging(known, [made.issues for made in rounds(work)])
     if stuck:
         work.say(f"⚠ the loop does not converge: {stuck}")
         return Outcome("stuck", stuck)

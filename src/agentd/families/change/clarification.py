@@ -6,7 +6,7 @@ from pathlib import Path
 
 from agentd.engine.waves import Item
 from agentd.errors import AgentdError, ClarificationNeeded, UsageError
-from agentd.families.change.documents import clarifications, questions
+from agentd.families.change.documents import clarifications, question_drafts
 from agentd.model.change import Clarifications, Draft, Question
 from agentd.model.run import Outcome
 from agentd.runs.ports import child_store
@@ -99,7 +99,7 @@ def write_answers(work: Work) -> Outcome:
 def problem_with(_: Work, path: Path) -> str:
     """Why a file of questions does not count, or nothing."""
     try:
-        found, problem = questions.read(path.read_text(encoding="utf-8"))
+        found, problem = question_drafts.read(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         return str(error)
     if not problem and not FEWEST <= len(found) <= MOST:
@@ -112,4 +112,4 @@ def _drafts(work: Work) -> tuple[Draft, ...]:
     problem = problem_with(work, path)
     if problem:
         raise AgentdError(f"{path}: {problem}.", f"rm {path}   # then: agentd plan {work.top.state.run.name}")
-    return questions.read(path.read_text(encoding="utf-8"))[0]
+    return question_drafts.read(path.read_text(encoding="utf-8"))[0]

@@ -5,7 +5,7 @@ from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
-from agentd.families.change import advice
+from agentd.families.change import troubleshooting
 from agentd.git import trees
 from agentd.model.evidence import Evidence, Status
 from agentd.model.job import Reply
@@ -15,8 +15,8 @@ from agentd.proof import blockers, record
 from agentd.proof.blockers import Blocker
 from agentd.proof.record import Reviewed
 from agentd.review import review_page
-from agentd.review.ledger import Entry, entries
-from agentd.review.reviewer import contradicted, is_of_another
+from agentd.review.issue_ledger import Entry, entries
+from agentd.review.reply_check import contradicted, is_of_another
 from agentd.runs.work import Work
 from agentd.state import durable
 
@@ -58,7 +58,7 @@ def judge_review(work: Work, run: Run, reply: Reply) -> Outcome:
 
 
 def _none(why: str) -> Outcome:
-    return Outcome("failed", f"{advice.REVIEW_VERDICT}: {why}")
+    return Outcome("failed", f"{troubleshooting.REVIEW_VERDICT}: {why}")
 
 
 def changed_paths(work: Work, tree: str) -> list[str]:

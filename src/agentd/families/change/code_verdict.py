@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agentd.engine.waves import Item
-from agentd.families.change import code_review, evidence, tasks
+from agentd.families.change import code_evidence, code_review, tasks
 from agentd.families.change.code_review import REVIEW
 from agentd.git import trees
 from agentd.model.evidence import Evidence
@@ -18,7 +18,7 @@ from agentd.proof.blockers import Blocker
 from agentd.proof.record import Approved
 from agentd.review import review_page
 from agentd.review.code_places import ground
-from agentd.review.ledger import converging, entries, table
+from agentd.review.issue_ledger import converging, entries, table
 from agentd.runs import decisions
 from agentd.runs.ports import child_store
 from agentd.runs.work import Work
@@ -55,7 +55,7 @@ def _weighed(work: Work) -> tuple[CodeReview, str, str]:
     found = review_page.read(work.read(REVIEW))[0]
     found = replace(found, issues=ground(work.cwd, found.issues, record.base(work), seen.tree))
     left = tasks.every_task_is_done(work)
-    against = (*evidence.blockers(work), *([Blocker("none", "", left)] if left else []))
+    against = (*code_evidence.blockers(work), *([Blocker("none", "", left)] if left else []))
     word, why = _decide(work, found, against)
     code_review.finish(work, seen, found, against, "approved" if word == "approved" else f"not approved: {why}")
     for doubt in code_review.doubts(found):

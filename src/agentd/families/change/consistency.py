@@ -12,6 +12,8 @@ from agentd.library.shelf import Shelf
 from agentd.model.change import Proposal, Spec, Tasks
 from agentd.model.finding import Finding
 from agentd.model.rules import Rules
+from agentd.model.verdict import verdict_of
+from agentd.review import challenge_page
 from agentd.state.reading import Page
 
 
@@ -81,9 +83,6 @@ def disagreement(known: Mapping[str, Any], pages: list[Page], rules: Rules) -> I
     told = known.get("CHALLENGE.md")
     if plan is None or not plan.reviews or told is None or told.verdict is None:
         return
-    from agentd.model.verdict import verdict_of
-    from agentd.review import challenge_page
-
     latest = plan.reviews[-1]
     decided = verdict_of(latest.status)
     if decided and decided != told.verdict:

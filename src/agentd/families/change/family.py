@@ -7,7 +7,7 @@ from agentd.calling import roster
 from agentd.calling.call import Callers
 from agentd.engine.decide import Stop
 from agentd.errors import AgentdError, GateClosed
-from agentd.families.change import NAME, advice, approval, forecast, format_check, progress, repair
+from agentd.families.change import NAME, approval, forecast, format_check, progress, reentry, troubleshooting
 from agentd.families.change.archive.commands import archive
 from agentd.families.change.call import ChangeCall
 from agentd.families.change.impl import review_again
@@ -111,17 +111,17 @@ def explain(work: Work, stop: Stop) -> AgentdError | None:
         return GateClosed(f"{changed}.", f"agentd challenge {run.name}") if changed else None
     failed = work.workflow.steps[run.step]
     agent = roster.name(work.project, failed.what)
-    if note.startswith(advice.VERDICT):
-        return advice.no_verdict(run.name, agent, note.removeprefix(f"{advice.VERDICT}: "))
-    if note.startswith(advice.REVIEW_VERDICT):
-        return advice.no_review(run.name, agent, note.removeprefix(f"{advice.REVIEW_VERDICT}: "))
+    if note.startswith(troubleshooting.VERDICT):
+        return troubleshooting.no_verdict(run.name, agent, note.removeprefix(f"{troubleshooting.VERDICT}: "))
+    if note.startswith(troubleshooting.REVIEW_VERDICT):
+        return troubleshooting.no_review(run.name, agent, note.removeprefix(f"{troubleshooting.REVIEW_VERDICT}: "))
     if failed.kind == "do" and failed.what == "validate":
-        return advice.bad_format(run.name, format_check.serious(work))
+        return troubleshooting.bad_format(run.name, format_check.serious(work))
     inner = note.partition(": ")[2] if failed.kind == "each" else note
     child = work.project.workflow(failed.what) if failed.kind == "each" else None
     steps = list(child.steps.values()) if child else [failed]
     planner = roster.name(work.project, "planner")
-    return next(filter(None, (advice.unwritten(one, run.name, planner, inner) for one in steps)), None)
+    return next(filter(None, (troubleshooting.unwritten(one, run.name, planner, inner) for one in steps)), None)
 
 
 def resume(project: Project, place: Place, command: str, steps: int | None) -> Report:
@@ -141,7 +141,7 @@ FAMILY = Family(
     opening=opening,
     started=started,
     settled=settled,
-    unblock=repair.unblock,
+    unblock=reentry.unblock,
     explain=explain,
     resume=resume,
 )

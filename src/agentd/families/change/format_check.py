@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from hashlib import sha256
 
-from agentd.families.change import PLAN, advice
+from agentd.families.change import PLAN, troubleshooting
+from agentd.families.change.document_checks import examine_change
 from agentd.families.change.documents import clarifications, proposal, tasks
-from agentd.families.change.examination import examine_change
 from agentd.library import spec
 from agentd.library.shelf import Shelf
 from agentd.model.finding import SEVERITIES, Finding
@@ -49,7 +49,7 @@ def validate(work: Work) -> Outcome:
     work.say("⚠️ Format validation failed")
     for each in wrong:
         work.say(f"  {each.file}:{each.line}: {each.message}")
-    error = advice.bad_format(work.state.run.name, wrong)
+    error = troubleshooting.bad_format(work.state.run.name, wrong)
     note = f"{error.message}: {wrong[0].file}:{wrong[0].line}: {wrong[0].message}"
     return Outcome("failed" if work.project.config.human_in_loop else "invalid", note)
 

@@ -7,7 +7,7 @@ from agentd import process
 from agentd.engine.decide import Stop
 from agentd.errors import ChangeNotReady, UsageError
 from agentd.families.change import NAME, approval, code_verdict
-from agentd.families.change.repair import take_up
+from agentd.families.change.reentry import take_up
 from agentd.families.change.tasks import want
 from agentd.runs import state_guard
 from agentd.runs.lifecycle import go_on, look

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from agentd.calling.transcripts import visits
-from agentd.families.change import PLAN, advice, format_check, specs, tasks
+from agentd.families.change import PLAN, format_check, specs, tasks, troubleshooting
 from agentd.families.change.challenge import issue_lines
 from agentd.runs.work import Work
 
@@ -65,7 +65,7 @@ def _planning(work: Work, event: str, step: str, outcome: str, details: Mapping[
         return _review(work, step, outcome, details)
     if step == "validate" and details.get("to") == "mend":
         limit = work.project.config.get("workflow", "format_iterations")
-        return advice.bad_format(work.state.run.name, format_check.serious(work), limit).lines()
+        return troubleshooting.bad_format(work.state.run.name, format_check.serious(work), limit).lines()
     if step == "challenge":
         return _challenge(work, outcome, details.get("note", ""))
     if step == "review" and outcome in CODE:

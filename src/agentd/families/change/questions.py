@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from textwrap import shorten
 
-from agentd.families.change import code_review, evidence
+from agentd.families.change import code_evidence, code_review
 from agentd.families.change.challenge import rounds
 from agentd.families.change.clarification import draft
 from agentd.families.change.tasks import handed_out
@@ -130,7 +130,7 @@ def _about(asked: str, text: str, header: str, *options: Option) -> Callable[[Wo
     """A question about evidence, with what it is about in its words."""
 
     def question(work: Work) -> Question:
-        what = "; ".join(evidence.shown(work, asked)[:SHOWN]).rstrip(".") or "the evidence is not complete"
+        what = "; ".join(code_evidence.shown(work, asked)[:SHOWN]).rstrip(".") or "the evidence is not complete"
         return Question(text.format(what=what), header, options)
 
     return question

@@ -8,7 +8,7 @@ from agentd.errors import UsageError
 from agentd.families.change import specs
 from agentd.families.change.documents import tasks as document
 from agentd.families.change.documents.tasks.items import normal_id
-from agentd.families.change.documents.tasks.parts import Part, parts
+from agentd.families.change.documents.tasks.task_parts import Part, parts
 from agentd.git import trees
 from agentd.model.change import Task, TaskStatus
 from agentd.model.run import Outcome

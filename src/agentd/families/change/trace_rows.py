@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from agentd.families.change.test_names import mentioned
+from agentd.families.change.requirement_mentions import mentioned
 from agentd.families.change.trace_proof import Proof, covering, prove
 from agentd.library.claims import named
 from agentd.model.change import Action, Requirement, Spec, Task, TaskStatus

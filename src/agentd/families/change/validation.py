@@ -8,8 +8,8 @@ from typing import Any
 
 from agentd.errors import ChangeNotFound, Held
 from agentd.families.change import ACTIVE, LAYOUT
-from agentd.families.change.examination import Examined, claims_of, examine_change, examine_changes, examine_specs
-from agentd.families.change.fixes import fix_change, fix_library
+from agentd.families.change.document_checks import Examined, claims_of, examine_change, examine_changes, examine_specs
+from agentd.families.change.document_fixes import fix_change, fix_library
 from agentd.library import snapshot
 from agentd.library.claims import Stake, contested, no_requirement_is_claimed_twice
 from agentd.library.shelf import Shelf

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import ModuleType
 
 from agentd.errors import NotFound, Refused
-from agentd.families.change.documents import clarifications, proposal, questions, tasks
+from agentd.families.change.documents import clarifications, proposal, question_drafts, tasks
 from agentd.library import snapshot, spec
 from agentd.model.change import Clarifications, Draft, Proposal, Question, Spec, Task, Tasks
 from agentd.model.finding import Finding
@@ -31,7 +31,7 @@ def write_questions(desk: Desk, drafts: tuple[Draft, ...]) -> Written:
     """What to ask the person; nothing is asked by this."""
     path = desk.path("questions.yaml")
     with rendering():
-        text = questions.render(desk.change, drafts)
+        text = question_drafts.render(desk.change, drafts)
     desk.write(path, text)
     shown = desk.shown(path)
     return Written(f"Wrote {shown} with {len(drafts)} questions.", shown)

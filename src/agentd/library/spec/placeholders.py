@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from agentd.library.spec import steps
-from agentd.library.spec.parts import Part
+from agentd.library.spec import scenario_steps
+from agentd.library.spec.headings import Part
 from agentd.model.finding import Finding
 from agentd.model.rules import Rules
 from agentd.text.outline import Outline
@@ -20,7 +20,7 @@ def check(sheet: Outline, found: Sequence[Part], rules: Rules) -> Iterator[Findi
     """Each placeholder with its line."""
     for number in empty_sections(sheet, sheet.first, sheet.first + len(sheet.lines) - 1):
         yield _finding("this section says nothing yet", number)
-    label = steps.labels(rules.when_pattern, rules.then_pattern)
+    label = scenario_steps.labels(rules.when_pattern, rules.then_pattern)
     for part in found:
         if part.kind != "scenario":
             continue

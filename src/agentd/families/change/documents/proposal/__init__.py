@@ -4,14 +4,14 @@ The body is bound by a checksum; review blocks are no part of it and are only ev
 """
 
 from agentd.errors import Corrupt
-from agentd.families.change.documents.proposal.editing import append_review as append_review
-from agentd.families.change.documents.proposal.editing import replace_body as replace_body
-from agentd.families.change.documents.proposal.editing import tidy as tidy
-from agentd.families.change.documents.proposal.editing import with_reviews as with_reviews
 from agentd.families.change.documents.proposal.page import take_apart
-from agentd.families.change.documents.proposal.reading import RULES, bound, look, verdict_of
-from agentd.families.change.documents.proposal.reading import read as read
-from agentd.families.change.documents.proposal.writing import render as render
+from agentd.families.change.documents.proposal.proposal_edits import append_review as append_review
+from agentd.families.change.documents.proposal.proposal_edits import replace_body as replace_body
+from agentd.families.change.documents.proposal.proposal_edits import tidy as tidy
+from agentd.families.change.documents.proposal.proposal_edits import with_reviews as with_reviews
+from agentd.families.change.documents.proposal.proposal_reader import RULES, bound, look, verdict_of
+from agentd.families.change.documents.proposal.proposal_reader import read as read
+from agentd.families.change.documents.proposal.proposal_writer import render as render
 from agentd.model.change import Proposal, Review, ReviewStatus
 from agentd.model.finding import Finding
 from agentd.model.rules import Rules

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from agentd.families.change.documents.proposal.names import is_spec, names, noted, span
+from agentd.families.change.documents.proposal.name_lists import is_spec, names, noted, span
 from agentd.model.change import SCOPES, AffectedSpec, Impact, Scope
 from agentd.text import bullets, quoting
 from agentd.text.bullets import Item

@@ -4,9 +4,9 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from agentd.families.change.documents.proposal import blocks
-from agentd.families.change.documents.proposal.blocks import Blocks
+from agentd.families.change.documents.proposal import review_blocks
 from agentd.families.change.documents.proposal.impact import OWN
+from agentd.families.change.documents.proposal.review_blocks import Blocks
 from agentd.model.rules import Rules
 from agentd.text import frontmatter, quoting
 from agentd.text.frontmatter import Front
@@ -55,7 +55,7 @@ def take_apart(text: str, rules: Rules) -> Page:
     front = frontmatter.read(text)
     lines = front.lines
     first = front.first
-    found = blocks.scan(lines, first, rules) if "<review" in text or "</review" in text else Blocks()
+    found = review_blocks.scan(lines, first, rules) if "<review" in text or "</review" in text else Blocks()
     if found.spans:
         cut = list(lines)
         for start, end in found.spans:

@@ -3,9 +3,9 @@
 import json
 from dataclasses import dataclass, replace
 
-from agentd.families.change.documents.proposal import blocks, impact
+from agentd.families.change.documents.proposal import impact, review_blocks
 from agentd.families.change.documents.proposal.impact import OWN, Read, Report
-from agentd.families.change.documents.proposal.names import ID
+from agentd.families.change.documents.proposal.name_lists import ID
 from agentd.families.change.documents.proposal.page import SECTIONS, Page, take_apart
 from agentd.model.change import Proposal, ReviewStatus
 from agentd.model.finding import Finding
@@ -77,8 +77,10 @@ def verdict_of(page: Page, rules: Rules) -> tuple[ReviewStatus | None, tuple[Fin
         return None, ()
     latest = page.blocks.found[-1]
     first = page.front.first
-    said = stated(page.front.lines[latest.line - first + 1 : latest.end - first], blocks.VERDICTS, latest.line + 1)
-    against = blocks.contradiction(latest.review, said)
+    said = stated(
+        page.front.lines[latest.line - first + 1 : latest.end - first], review_blocks.VERDICTS, latest.line + 1
+    )
+    against = review_blocks.contradiction(latest.review, said)
     if against is None:
         return latest.review.status, ()
     what = f"the block's status is '{latest.review.status}', its text says '{against.said}'"

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from agentd.families.change.documents.proposal import blocks, impact
+from agentd.families.change.documents.proposal import impact, review_blocks
 from agentd.families.change.documents.proposal.impact import OWN
-from agentd.families.change.documents.proposal.names import ID
+from agentd.families.change.documents.proposal.name_lists import ID
 from agentd.families.change.documents.proposal.page import SECTIONS
-from agentd.families.change.documents.proposal.reading import STATUSES, bound, look
+from agentd.families.change.documents.proposal.proposal_reader import STATUSES, bound, look
 from agentd.model.change import AffectedSpec, Impact, Proposal
 from agentd.text import bullets, frontmatter, quoting
 
@@ -20,7 +20,7 @@ def render(proposal: Proposal) -> str:
     body = f"<proposal>\n\n# Change: {proposal.id}\n\n{parts}\n\n</proposal>"
     data = head(proposal)
     data["checksum"] = frontmatter.checksum(bound(look(frontmatter.write(data, body))))
-    return frontmatter.write(data, "\n\n".join([body, *map(blocks.write, proposal.reviews)]))
+    return frontmatter.write(data, "\n\n".join([body, *map(review_blocks.write, proposal.reviews)]))
 
 
 def refuse(proposal: Proposal) -> None:

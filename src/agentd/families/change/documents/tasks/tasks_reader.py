@@ -10,7 +10,7 @@ from agentd.families.change.documents.tasks.dependencies import cycles
 from agentd.families.change.documents.tasks.fields import fields
 from agentd.families.change.documents.tasks.items import Items, items
 from agentd.families.change.documents.tasks.task import finding, task_of
-from agentd.families.change.documents.tasks.writing import counts
+from agentd.families.change.documents.tasks.tasks_writer import counts
 from agentd.model.change import Task, Tasks
 from agentd.model.finding import Finding
 from agentd.model.rules import Rules

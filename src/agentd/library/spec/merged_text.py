@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from agentd.library.spec.combining import Clash, Piece
-from agentd.library.spec.tree import Node, Path, walk
+from agentd.library.spec.spec_tree import Node, Path, walk
+from agentd.library.spec.tree_merge import Clash, Piece
 from agentd.model.merge import Prefer
 from agentd.text.outline import split_lines
 

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agentd.errors import Corrupt
-from agentd.library.spec.checking import counted
-from agentd.library.spec.parts import parts
-from agentd.library.spec.tree import Node, Path, requirements, tree
+from agentd.library.spec.headings import parts
+from agentd.library.spec.rule_checks import counted
+from agentd.library.spec.spec_tree import Node, Path, requirements, tree
 from agentd.model.change import Requirement, Spec
 from agentd.text import frontmatter, lossless_yaml
 from agentd.text.outline import outline

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from agentd.library.spec.parts import REQUIREMENT, SCENARIO, TAG
+from agentd.library.spec.headings import REQUIREMENT, SCENARIO, TAG
 from agentd.text.outline import outline, split_lines
 from agentd.text.spacing import split_ends
 

@@ -17,6 +17,7 @@ from agentd.library.shelf import Shelf
 from agentd.model.change import Proposal
 from agentd.model.finding import Finding
 from agentd.model.rules import Rules
+from agentd.review import challenge_page, review_page
 from agentd.state import reading
 from agentd.state.codecs import Malformed, State, decode
 from agentd.state.reading import Page
@@ -24,7 +25,13 @@ from agentd.state.store import Store
 from agentd.text import lossless_yaml
 from agentd.text.links import links
 
-DOCUMENTS = ("clarifications.md", "proposal.md", "tasks.md", "CHALLENGE.md", "REVIEW.md")
+MODULES: Mapping[str, ModuleType] = {
+    "clarifications.md": clarifications,
+    "proposal.md": proposal,
+    "tasks.md": tasks,
+    "CHALLENGE.md": challenge_page,
+    "REVIEW.md": review_page,
+}
 STATE = LAYOUT.codec
 NOTES = ("IMPLEMENTATION.md", "VERIFICATION.md")
 UNTRACKED = ("clarifications.md", "REVIEW.md")
@@ -125,14 +132,8 @@ def claims_of(home: str, rules: Rules, shelf: Shelf) -> tuple[Claim, ...]:
 
 
 def document(name: str) -> ModuleType | None:
-    """The module that reads a document; most changes have no review yet, so its readers are imported when one has."""
-    if name.startswith("specs/"):
-        return spec
-    if name in ("CHALLENGE.md", "REVIEW.md"):
-        from agentd.review import challenge_page, review_page
-
-        return challenge_page if name == "CHALLENGE.md" else review_page
-    return {"clarifications.md": clarifications, "proposal.md": proposal, "tasks.md": tasks}.get(name)
+    """The module that reads and tidies a document of a change; None for other files."""
+    return spec if name.startswith("specs/") else MODULES.get(name)
 
 
 def _read(page: Page, rules: Rules, module: ModuleType | None = None) -> tuple[Any, list[Finding]]:
@@ -192,7 +193,7 @@ def _pages(folder: str) -> list[Page]:
         there = set(os.listdir(folder))
     except FileNotFoundError:
         return []
-    pages = [*reading.pages(folder, [name for name in (*DOCUMENTS, *NOTES) if name in there])]
+    pages = [*reading.pages(folder, [name for name in (*MODULES, *NOTES) if name in there])]
     return [*pages, *reading.markdown(folder, "specs")] if "specs" in there else pages
 
 

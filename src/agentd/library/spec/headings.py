@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from agentd.library.spec import steps
+from agentd.library.spec import scenario_steps
 from agentd.model.rules import Rules
 from agentd.text import frontmatter
 from agentd.text.outline import Outline, outline
@@ -77,7 +77,7 @@ def split_requirements(text: str) -> tuple[Span, ...]:
     )
 
 
-def parts(sheet: Outline, title: str, rules: Rules = steps.USUAL) -> list[Part]:
+def parts(sheet: Outline, title: str, rules: Rules = scenario_steps.USUAL) -> list[Part]:
     """Every part in order. A known section, requirement or scenario one level off is there too, marked as misplaced."""
     known = {*SECTIONS, *map(str.casefold, rules.required_headings)}
     names = [_name(section.title, known) for section in sheet.sections]
@@ -171,7 +171,7 @@ def _settled(sheet: Outline, part: Part, after: Part, rules: Rules) -> Part:
     if part.kind == "stray" and after.kind in ("requirement", "stray") and after.level > part.level:
         return part._replace(kind="group")
     if part.kind == "group":
-        step = steps.read(sheet, part.line + 1, part.end, rules)
+        step = scenario_steps.read(sheet, part.line + 1, part.end, rules)
         if step.when and step.then:
             return part._replace(kind="scenario", key=part.title, of=part.key)
     return part

@@ -2,12 +2,12 @@
 
 import re
 
-from agentd.library.spec import heads
-from agentd.library.spec.aligning import aligned
-from agentd.library.spec.combining import THEY_REMOVED, WE_REMOVED, Piece, combined, conflicts
-from agentd.library.spec.flaws import FLAWS, doubled, flaws
-from agentd.library.spec.joining import Joiner, marked
-from agentd.library.spec.tree import Node, plain, tree, walk
+from agentd.library.spec import front_matter_merge
+from agentd.library.spec.merge_flaws import FLAWS, doubled, flaws
+from agentd.library.spec.merged_text import Joiner, marked
+from agentd.library.spec.renames import aligned
+from agentd.library.spec.spec_tree import Node, plain, tree, walk
+from agentd.library.spec.tree_merge import THEY_REMOVED, WE_REMOVED, Piece, combined, conflicts
 from agentd.model.merge import Conflict, Merged, Prefer
 from agentd.text.spacing import line_end
 
@@ -64,11 +64,11 @@ def _is_made_of(root: Node, pieces: list[Piece]) -> bool:
 
 def _counted(chosen: list[Piece], joiner: Joiner, texts: tuple[str | None, str, str]) -> list[Piece]:
     """The pieces with the counts at the head put right, if they were right on both sides or both changed them."""
-    at = next((place for place, piece in enumerate(chosen) if piece.path == heads.COUNTS), -1)
-    if at < 0 or not heads.may_count(*texts):
+    at = next((place for place, piece in enumerate(chosen) if piece.path == front_matter_merge.COUNTS), -1)
+    if at < 0 or not front_matter_merge.may_count(*texts):
         return chosen
-    ids = list(dict.fromkeys(heads.listed(joiner.text(chosen))))
-    piece = chosen[at]._replace(text=heads.with_counts(chosen[at].text, ids, joiner.newline))
+    ids = list(dict.fromkeys(front_matter_merge.listed(joiner.text(chosen))))
+    piece = chosen[at]._replace(text=front_matter_merge.with_counts(chosen[at].text, ids, joiner.newline))
     return [*chosen[:at], piece, *chosen[at + 1 :]]
 
 

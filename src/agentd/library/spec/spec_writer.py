@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from agentd.library.spec import steps
+from agentd.library.spec import scenario_steps
 from agentd.model.change import PRIORITIES, Requirement, Scenario, Spec
 from agentd.text import frontmatter, lossless_yaml, quoting
 from agentd.text.outline import closes, opens
@@ -111,7 +111,10 @@ def _requirement(requirement: Requirement) -> list[str]:
 
 
 def _scenario(scenario: Scenario, level: str) -> list[str]:
-    return [f"{level} Scenario: {_line('name of a scenario', scenario.name)}", "\n".join(steps.write(scenario))]
+    return [
+        f"{level} Scenario: {_line('name of a scenario', scenario.name)}",
+        "\n".join(scenario_steps.write(scenario)),
+    ]
 
 
 def _diagram(text: str) -> str:

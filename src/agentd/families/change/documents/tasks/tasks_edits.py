@@ -5,8 +5,8 @@ import re
 from agentd.errors import Corrupt, NotFound
 from agentd.families.change.documents.tasks.fields import LABEL, Fields, fields
 from agentd.families.change.documents.tasks.items import BOX, Item, normal_id
-from agentd.families.change.documents.tasks.reading import Page, corrected, read, take_apart
 from agentd.families.change.documents.tasks.task import BOXES, place_of
+from agentd.families.change.documents.tasks.tasks_reader import Page, corrected, read, take_apart
 from agentd.model.change import TaskStatus
 from agentd.text import frontmatter, lossless_yaml
 from agentd.text.spacing import line_end, spaced, split_ends

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from agentd.errors import Corrupt
-from agentd.families.change.documents.proposal import blocks
+from agentd.families.change.documents.proposal import review_blocks
 from agentd.families.change.documents.proposal.page import SECTIONS, Page, take_apart
-from agentd.families.change.documents.proposal.reading import RULES, bound, look, read
-from agentd.families.change.documents.proposal.writing import (
+from agentd.families.change.documents.proposal.proposal_reader import RULES, bound, look, read
+from agentd.families.change.documents.proposal.proposal_writer import (
     head,
     head_impact,
     head_spec,
@@ -21,7 +21,7 @@ from agentd.text import frontmatter, spacing
 
 def append_review(text: str, review: Review) -> str:
     """The text with a review added at its end, or in place of the latest of its iteration if that one is resolved."""
-    return blocks.append(text, _sound(text).blocks, review)
+    return review_blocks.append(text, _sound(text).blocks, review)
 
 
 def with_reviews(text: str, reviews: Sequence[Review]) -> str:
@@ -30,7 +30,7 @@ def with_reviews(text: str, reviews: Sequence[Review]) -> str:
     pieces = spacing.split_ends(text)
     for start, end in reversed(take_apart(text, RULES).blocks.spans):
         del pieces[start - 1 : end]
-    written = [blocks.write(review).replace("\n", newline) for review in reviews]
+    written = [review_blocks.write(review).replace("\n", newline) for review in reviews]
     return (newline * 2).join(["".join(pieces).rstrip(), *written]) + newline
 
 

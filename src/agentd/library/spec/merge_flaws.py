@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from agentd.library.spec.aligning import body, has_words, is_id, title
-from agentd.library.spec.tree import Node, plain, requirements, says, tree, walk, whole
+from agentd.library.spec.renames import body, has_words, is_id, title
+from agentd.library.spec.spec_tree import Node, plain, requirements, says, tree, walk, whole
 from agentd.model.merge import Conflict
 
 TWICE = "it would be there twice"

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from agentd.library.spec import placeholders
-from agentd.library.spec.parts import Part
+from agentd.library.spec.headings import Part
 from agentd.model.change import Spec
 from agentd.model.finding import Finding
 from agentd.model.rules import Rules

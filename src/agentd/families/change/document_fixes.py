@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from agentd.families.change.examination import DOCUMENTS, document
+from agentd.families.change.document_checks import MODULES, document
 from agentd.library import snapshot, spec
 from agentd.library.exclusive import holding
 from agentd.model.rules import Rules
@@ -14,7 +14,7 @@ def fix_change(root: str, home: str, rules: Rules) -> list[str]:
     """Every document of a change, under its lock; gives the files that were changed."""
     folder = f"{root}/{home}"
     with lock.acquire(Path(folder), "validate --fix"):
-        names = [(name, "") for name in DOCUMENTS]
+        names = [(name, "") for name in MODULES]
         return _fix(root, home, [*names, *reading.listing(folder, "specs")], rules)
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Sequence
 from itertools import accumulate
 
-from agentd.library.spec.tree import Key
+from agentd.library.spec.spec_tree import Key
 
 _DIGITS = re.compile(r"([0-9]+)")
 _RANKS = {"front": 0, "text": 1, "tag": 2, "title": 3, "fence": 6}

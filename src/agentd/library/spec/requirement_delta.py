@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Mapping
 
-from agentd.library.spec.aligning import body, has_words, paired, title
-from agentd.library.spec.tree import Node, plain, requirements, says, tree
+from agentd.library.spec.renames import body, has_words, paired, title
+from agentd.library.spec.spec_tree import Node, plain, requirements, says, tree
 from agentd.model.merge import Delta
 
 _KEPT_BY_AGENTD = ("requirements", "updated_at", "archived_at")

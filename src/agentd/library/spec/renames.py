@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from agentd.library.spec.parts import REQUIREMENT
-from agentd.library.spec.tree import HEADINGS, Key, Node, plain, says
+from agentd.library.spec.headings import REQUIREMENT
+from agentd.library.spec.spec_tree import HEADINGS, Key, Node, plain, says
 
 Signature = Callable[[Node], Any]  # what is None, or false, tells nothing
 

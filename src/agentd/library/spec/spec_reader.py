@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any, cast
 
 from agentd.errors import Corrupt
-from agentd.library.spec import checking, steps
+from agentd.library.spec import rule_checks, scenario_steps
+from agentd.library.spec.headings import Part, parts
 from agentd.library.spec.metadata import take
-from agentd.library.spec.parts import Part, parts
-from agentd.library.spec.writing import DIAGRAM, OWN, info, unfenced
+from agentd.library.spec.spec_writer import DIAGRAM, OWN, info, unfenced
 from agentd.model.change import PRIORITIES, Priority, Requirement, Scenario, Spec
 from agentd.model.finding import Finding
 from agentd.model.rules import Rules
@@ -19,13 +19,13 @@ from agentd.text.outline import Outline, opens, outline
 _JSON = ("json", "jsonschema", "json-schema")
 
 
-def read(text: str, rules: Rules = steps.USUAL) -> tuple[Spec | None, tuple[Finding, ...]]:
+def read(text: str, rules: Rules = scenario_steps.USUAL) -> tuple[Spec | None, tuple[Finding, ...]]:
     """The spec as far as it can be understood, None if there is nothing to understand; and what is wrong with it."""
     front = frontmatter.read(text)
     sheet = outline(front.lines, front.first)
     found = parts(sheet, str(front.data.get("title") or ""), rules)
     spec, findings = (_Reader(sheet, rules).spec(front.data, found)) if front.data or found else (None, [])
-    findings += checking.check(text, front, sheet, found, spec, rules)
+    findings += rule_checks.check(text, front, sheet, found, spec, rules)
     last = sheet.first + len(sheet.lines) - 1
     judged = (
         replace(each, line=max(1, min(each.line, last)), severity=rules.severity(each.rule))
@@ -101,7 +101,7 @@ class _Reader:
         )
 
     def scenario(self, part: Part) -> Scenario:
-        found = steps.read(self.sheet, part.line + 1, part.end, self.rules)
+        found = scenario_steps.read(self.sheet, part.line + 1, part.end, self.rules)
         name = quoting.unescape_line(part.key)
         if self.rules.require_when_then and not (found.when and found.then):
             missing = [step.upper() for step in ("when", "then") if not getattr(found, step)]

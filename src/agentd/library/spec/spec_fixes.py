@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 from agentd.errors import Corrupt
-from agentd.library.spec import steps
-from agentd.library.spec.checking import counted, missing_headings, missing_scenarios
-from agentd.library.spec.parts import Part, parts
+from agentd.library.spec import scenario_steps
+from agentd.library.spec.headings import Part, parts
 from agentd.library.spec.placeholders import EMPTY_SCENARIO, EMPTY_SECTION, EMPTY_STEP
-from agentd.library.spec.reading import read
+from agentd.library.spec.rule_checks import counted, missing_headings, missing_scenarios
+from agentd.library.spec.spec_reader import read
 from agentd.model.rules import Rules
 from agentd.text import frontmatter
 from agentd.text.outline import Outline, outline
@@ -18,7 +18,7 @@ from agentd.text.spacing import line_end, spaced, split_ends
 
 def tidy(text: str) -> str:
     """Trailing white space, free lines around headings, levels that are one off, counts in the front matter."""
-    _, sheet, found = _take_apart(text, steps.USUAL)
+    _, sheet, found = _take_apart(text, scenario_steps.USUAL)
     headings = {part.line for part in found if part.level}
     off = {part.line for part in found if part.misplaced and part.kind == "section"}
     deeper = {part.line for part in found if part.misplaced} - off
@@ -30,7 +30,7 @@ def tidy(text: str) -> str:
     return text
 
 
-def fill(text: str, rules: Rules = steps.USUAL) -> str:
+def fill(text: str, rules: Rules = scenario_steps.USUAL) -> str:
     """The spec with its missing sections, steps and scenarios, each marked for a person to complete."""
     if outline(frontmatter.read(text).lines).unclosed:
         return text  # whatever were added would be hidden by what is not closed
@@ -119,7 +119,7 @@ def _with_steps(text: str, rules: Rules) -> str:
     _, sheet, found = _take_apart(text, rules)
     lines = split_ends(text)
     for part in reversed([part for part in found if part.kind == "scenario"]):
-        there = steps.read(sheet, part.line + 1, part.end, rules)
+        there = scenario_steps.read(sheet, part.line + 1, part.end, rules)
         last = part.end
         while not sheet.lines[last - sheet.first].strip():
             last -= 1
@@ -147,7 +147,7 @@ def _step(step: str, rules: Rules) -> str:
     """An empty step in words that the rules take for one."""
     pattern = getattr(rules, f"{step}_pattern")
     words = [f"**{step.upper()}**", *(re.sub(r"\\(.)", r"\1", each) for each in pattern.split("|"))]
-    label = steps.labels(rules.when_pattern, rules.then_pattern)
+    label = scenario_steps.labels(rules.when_pattern, rules.then_pattern)
     lines = [f"- {word} {EMPTY_STEP}" for word in words]
     return next((line for line in lines if label(line) and label(line) == (step.upper(), EMPTY_STEP)), lines[0])
 

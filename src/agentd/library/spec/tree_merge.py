@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from agentd.library.spec import heads
-from agentd.library.spec.aligning import is_another
-from agentd.library.spec.ordering import orders
-from agentd.library.spec.tree import Key, Node, Path, plain, says, walk, whole
+from agentd.library.spec import front_matter_merge
+from agentd.library.spec.part_order import orders
+from agentd.library.spec.renames import is_another
+from agentd.library.spec.spec_tree import Key, Node, Path, plain, says, walk, whole
 from agentd.model.merge import Conflict
 
 CHANGED = "both changed it"
@@ -66,7 +66,7 @@ def _both(base: Node | None, ours: Node, theirs: Node, path: Path, names: tuple[
         return [_clash(CHANGED, base, ours, theirs, path, names)]
     text = settled(base.text if base else None, ours.text, theirs.text)
     if text is None and kind == "key":
-        text = heads.settled(base, ours, theirs)
+        text = front_matter_merge.settled(base, ours, theirs)
     if text is None and base is None and kind in ("requirement", "scenario"):
         return [_clash(ADDED, None, ours, theirs, path, names)]
     own: Piece | Clash
@@ -106,7 +106,7 @@ def _below(base: Node | None, ours: Node, theirs: Node, path: Path, names: tuple
             found[key] = [*pieces_of(mine.get(key) or other.get(key), here)]
         elif says(mine.get(key) or other[key]) == says(node):
             continue  # one side took away what the other left as it was
-        elif node.kind == "key" and node.name in heads.BOOKS:
+        elif node.kind == "key" and node.name in front_matter_merge.BOOKS:
             found[key] = [*pieces_of(mine.get(key) or other.get(key), here)]
         else:
             why = THEY_REMOVED if key in mine else WE_REMOVED
