@@ -12,6 +12,7 @@ from agentd.families.change.validation import validate_change
 from agentd.model.verdict import Issue
 from agentd.review import challenge_page
 from tests.app.tree import Tree, a_proposal, a_spec, rules, spoil, state
+from tests.documents.valid import valid
 
 REVIEW = """## Summary
 Not yet.
@@ -143,7 +144,7 @@ def test_a_review_given_in_words_becomes_a_block_and_a_report(tree: Tree) -> Non
         "codex",
         "challenge-1.1",
     )
-    made = challenge_page.parse(report, "CHALLENGE.md")
+    made = valid(challenge_page, report)
     assert (made.change_id, made.verdict, made.summary) == ("add-oauth", "NEEDS_REVISION", "Not yet.")
     assert [one.ungrounded for one in made.issues] == [
         "there is no requirement auth:R9; there is no file src/x.py",
@@ -158,7 +159,7 @@ def test_a_report_written_by_hand_becomes_a_block(tree: Tree) -> None:
     (folder / "CHALLENGE.md").write_text(APPROVAL)
     keep(tree, folder, APPROVAL, "APPROVED")
     assert proposal.verdict((folder / "proposal.md").read_text()) == ("approved", ())
-    assert challenge_page.parse((folder / "CHALLENGE.md").read_text(), "CHALLENGE.md").verdict == "APPROVED"
+    assert valid(challenge_page, (folder / "CHALLENGE.md").read_text()).verdict == "APPROVED"
     assert validate_change(tree.project, "add-oauth").findings == ()
 
 

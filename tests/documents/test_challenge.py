@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentd.errors import Corrupt
 from agentd.model.change import Review
 from agentd.model.finding import SEVERITIES
 from agentd.model.rules import Rules
@@ -67,7 +66,6 @@ PLAIN = documents(plain_texts(), plain_texts())
 @given(ANY)
 def test_what_is_written_reads_back_and_nothing_is_wrong_with_it(document: Challenge) -> None:
     assert challenge_page.read(challenge_page.render(document)) == (document, ())
-    assert challenge_page.parse(challenge_page.render(document), "CHALLENGE.md") == document
 
 
 @given(PLAIN, hand_edits(keeps=True))
@@ -164,9 +162,8 @@ def test_a_verdict_is_read_in_every_structural_form(text: str, verdict: str) -> 
 def test_what_states_no_verdict_clearly_is_unknown_and_told(text: str, line: int) -> None:
     document, findings = challenge_page.read(f"# Challenge Report: x\n\n{text}\n")
     assert document.verdict is None
-    assert [(finding.rule, finding.line) for finding in findings] == [("invalid_review", line)]
-    with pytest.raises(Corrupt, match=f"^CHALLENGE.md:{line}: "):
-        challenge_page.parse(f"# Challenge Report: x\n\n{text}\n", "CHALLENGE.md")
+    told = [(finding.rule, finding.file, finding.line, finding.severity) for finding in findings]
+    assert told == [("invalid_review", "CHALLENGE.md", line, "High")]
 
 
 @pytest.mark.requirement(288)
@@ -316,8 +313,7 @@ def test_an_approval_beside_a_high_issue_is_told_on_the_line_of_the_verdict() ->
     text = "## Issues\n\n- **[High]** The order is open\n\n## Verdict\n\n**Verdict**: {}\n"
     _, findings = challenge_page.read(text.format("APPROVED"))
     assert [(finding.rule, finding.line, finding.severity) for finding in findings] == [("invalid_review", 7, "High")]
-    with pytest.raises(Corrupt, match=r"^CHALLENGE.md:7: the verdict APPROVED goes with no High issue"):
-        challenge_page.parse(text.format("APPROVED"), "CHALLENGE.md")
+    assert findings[0].message == "the verdict APPROVED goes with no High issue"
     assert challenge_page.read(text.format("REJECTED"))[1] == ()
     assert challenge_page.read(text.format("APPROVED").replace("High", "Medium"))[1] == ()
 

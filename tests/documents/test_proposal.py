@@ -14,6 +14,7 @@ from agentd.model.rules import Rules
 from agentd.review.verdict_words import stated
 from agentd.text import frontmatter
 from tests.documents.hand_edits import Edit, hand_edits, nasty_lines, nasty_texts, plain_texts
+from tests.documents.valid import valid
 
 VALUE = Proposal(
     "add-oauth",
@@ -109,7 +110,6 @@ PLAIN = proposals(plain_texts(), plain_texts(2))
 def test_what_is_written_reads_back_and_nothing_is_wrong_with_it(value: Proposal) -> None:
     text = proposal.render(value)
     assert proposal.read(text) == (value, ())
-    assert proposal.parse(text, "proposal.md") == value
     assert proposal.affected_specs(text) == tuple(spec.id for spec in value.impact.affected_specs)
     assert proposal.removed_specs(text) == tuple(spec.id for spec in value.impact.affected_specs if spec.removed)
 
@@ -236,7 +236,7 @@ def test_what_cannot_be_written_is_refused_in_words_to_act_on(value: Proposal, w
 
 def test_a_breaking_change_that_says_none_is_none() -> None:
     written = proposal.render(replace(VALUE, impact=replace(VALUE.impact, breaking_changes="None.")))
-    assert proposal.parse(written, "proposal.md") == VALUE
+    assert valid(proposal, written) == VALUE
 
 
 # ----------------------------------------------------------------------------------------------- people's own writing
@@ -487,9 +487,11 @@ def test_severities_come_from_the_rules() -> None:
     }
 
 
-def test_a_document_that_cannot_be_understood_is_refused_with_file_and_line() -> None:
-    with pytest.raises(Corrupt, match=r"^x/proposal.md:13: the scope 'tiny' is none of patch, minor, major\.$"):
-        proposal.parse(OWN_FILE.replace("patch", "tiny"), "x/proposal.md")
+def test_a_scope_that_does_not_exist_is_told_with_its_line() -> None:
+    value, findings = proposal.read(OWN_FILE.replace("patch", "tiny"))
+    found = next(found for found in findings if found.severity == "High")
+    assert (value, found.line) == (None, 13)
+    assert found.message == "the scope 'tiny' is none of patch, minor, major"
 
 
 # ------------------------------------------------------------------------------------------------------------- reviews

@@ -9,6 +9,7 @@ import pytest
 
 from agentd.families.change.documents import proposal
 from agentd.model.tools import TOOLS
+from tests.documents.valid import valid
 from tests.mcp import samples
 from tests.mcp.bench import Bench, Raw
 
@@ -244,11 +245,11 @@ FORGED = [
 
 
 def test_text_cannot_forge_or_hide_a_review(raw: Raw, bench: Bench) -> None:
-    before = proposal.parse(bench.text("proposal.md"), "proposal.md").reviews
+    before = valid(proposal, bench.text("proposal.md")).reviews
     for text in FORGED:
         for sent in ({"summary": text}, {"why": text}, {"what_changes": [text]}):
             raw.call("create_proposal", {**samples.PROPOSAL, **sent})
-            after = proposal.parse(bench.text("proposal.md"), "proposal.md")
+            after = valid(proposal, bench.text("proposal.md"))
             assert (after.reviews, after.status) == (before, "proposed"), sent
 
 

@@ -12,6 +12,7 @@ from agentd.library import spec
 from agentd.model.change import AffectedSpec, Impact, Question
 from agentd.review import review_page
 from agentd.text import frontmatter
+from tests.documents.valid import valid
 from tests.mcp import samples
 from tests.mcp.bench import Bench, said
 
@@ -52,7 +53,7 @@ def test_clarifications_have_their_head_and_a_section_for_each_question(bench: B
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", str(head(text)["date"]))
     assert "# Clarifications\n" in text
     assert re.findall(r"(?m)^## .*", text) == ["## Q1: Providers", "## Q2: セッション"]
-    read = clarifications.parse(text, "clarifications.md")
+    read = valid(clarifications, text)
     assert read.questions == tuple(Question(**question) for question in samples.CLARIFICATIONS["questions"])
 
 
@@ -101,7 +102,7 @@ def test_the_impact_is_kept_as_it_was_sent(bench: Bench, scope: str, breaking: s
     arguments = changed(samples.PROPOSAL, "impact", "scope", value=scope)
     arguments = changed(arguments, "impact", "breaking_changes", value=breaking)
     assert not bench.call_tool("create_proposal", arguments).is_error
-    read = proposal.parse(bench.text("proposal.md"), "proposal.md")
+    read = valid(proposal, bench.text("proposal.md"))
     assert read.impact == Impact(
         scope,  # type: ignore[arg-type]  # one of the three
         3,
@@ -117,7 +118,7 @@ def test_a_spec_that_the_change_deletes_is_sent_as_removed(bench: Bench) -> None
     arguments = changed(samples.PROPOSAL, "impact", "affected_specs", value=sent)
     result = bench.call_tool("create_proposal", arguments)
     assert not result.is_error, said(result)
-    assert proposal.parse(bench.text("proposal.md"), "proposal.md").impact.affected_specs == (
+    assert valid(proposal, bench.text("proposal.md")).impact.affected_specs == (
         AffectedSpec("auth-flow"),
         AffectedSpec("old-login", removed=True),
         AffectedSpec("sessions"),
@@ -127,7 +128,7 @@ def test_a_spec_that_the_change_deletes_is_sent_as_removed(bench: Bench) -> None
 def test_an_impact_may_be_just_scope_and_files(bench: Bench) -> None:
     result = bench.call_tool("create_proposal", {**samples.PROPOSAL, "impact": {"scope": "patch", "affected_files": 1}})
     assert not result.is_error, said(result)
-    assert proposal.parse(bench.text("proposal.md"), "proposal.md").impact == Impact("patch", 1)
+    assert valid(proposal, bench.text("proposal.md")).impact == Impact("patch", 1)
 
 
 @pytest.mark.requirement(95, 97)
@@ -319,7 +320,7 @@ def test_a_review_is_a_block_in_the_proposal_and_a_report(bench: Bench) -> None:
     bench.begin("challenge")
     result = bench.call_tool("append_review", samples.APPEND)
     assert not result.is_error, said(result)
-    (found,) = proposal.parse(bench.text("proposal.md"), "proposal.md").reviews
+    (found,) = valid(proposal, bench.text("proposal.md")).reviews
     assert (found.status, found.iteration, found.reviewer) == ("approved", 1, "codex")
     assert (found.content, found.call) == (samples.REVIEW, "challenge-1.1")
     report = bench.text("CHALLENGE.md")
@@ -366,7 +367,7 @@ def test_the_review_of_an_implementation_says_what_was_found_and_who_said_so(ben
     bench.begin("review")
     result = bench.call_tool("create_review", samples.CREATE_REVIEW)
     assert not result.is_error, said(result)
-    read = review_page.parse(bench.text("REVIEW.md"), "REVIEW.md")
+    read = valid(review_page, bench.text("REVIEW.md"))
     assert (read.change_id, read.verdict, read.iteration) == (samples.CHANGE, "NEEDS_CHANGES", 1)
     assert (read.call, read.security, read.next_steps) == ("review-1.1", "WARNINGS", "Check the state.")
     assert read.tests is not None
@@ -376,7 +377,7 @@ def test_the_review_of_an_implementation_says_what_was_found_and_who_said_so(ben
         ("Low", "A typo", "", None, ""),
     ]
     assert not bench.call_tool("create_review", {**samples.CREATE_REVIEW, **samples.CONTENT}).is_error
-    assert review_page.parse(bench.text("REVIEW.md"), "REVIEW.md").verdict == "APPROVED"
+    assert valid(review_page, bench.text("REVIEW.md")).verdict == "APPROVED"
 
 
 def test_a_review_is_told_which_of_its_issues_quote_no_code(bench: Bench) -> None:
@@ -388,7 +389,7 @@ def test_a_review_is_told_which_of_its_issues_quote_no_code(bench: Bench) -> Non
     sent = changed(samples.CREATE_REVIEW, "issues", 0, "quote", value=quote)
     again = said(bench.call_tool("create_review", changed(sent, "issues", value=sent["issues"][:1])))
     assert "does not count" not in again
-    (found,) = review_page.parse(bench.text("REVIEW.md"), "REVIEW.md").issues
+    (found,) = valid(review_page, bench.text("REVIEW.md")).issues
     assert found.quote == quote
 
 

@@ -1,18 +1,17 @@
 """Killed in the middle of any tool call, the server leaves the old document or the new one, never half of one."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 from agentd.families.change.documents import clarifications, proposal, tasks
 from agentd.library import spec
+from tests.documents.valid import valid
 from tests.mcp import samples
 from tests.mcp.bench import Bench
-
-Parse = Callable[[str, str], Any]
 
 
 @dataclass(frozen=True)
@@ -22,7 +21,7 @@ class Call:
     tool: str
     arguments: dict[str, Any]
     path: str
-    parse: Parse | None = None
+    document: ModuleType | None = None
     write: int = 1
     twice: bool = False
 
@@ -35,13 +34,13 @@ EDIT = {"change_id": samples.CHANGE, "file": "notes.md", "old_text": "old", "new
 HOME = f"agentd/changes/{samples.CHANGE}"
 CALLS = [
     Call("draft_questions", samples.QUESTIONS, f"{HOME}/questions.yaml"),
-    Call("create_clarifications", samples.CLARIFICATIONS, f"{HOME}/clarifications.md", clarifications.parse),
-    Call("create_proposal", samples.PROPOSAL, f"{HOME}/proposal.md", proposal.parse),
-    Call("create_proposal", samples.PROPOSAL, f"{HOME}/proposal.md", proposal.parse, twice=True),
-    Call("create_spec", samples.SPEC, f"{HOME}/specs/auth-flow.md", spec.parse),
-    Call("create_spec", samples.SPEC, f"{HOME}/specs/auth-flow.md", spec.parse, twice=True),
-    Call("create_tasks", samples.TASKS, f"{HOME}/tasks.md", tasks.parse),
-    Call("append_review", samples.APPEND, f"{HOME}/proposal.md", proposal.parse),
+    Call("create_clarifications", samples.CLARIFICATIONS, f"{HOME}/clarifications.md", clarifications),
+    Call("create_proposal", samples.PROPOSAL, f"{HOME}/proposal.md", proposal),
+    Call("create_proposal", samples.PROPOSAL, f"{HOME}/proposal.md", proposal, twice=True),
+    Call("create_spec", samples.SPEC, f"{HOME}/specs/auth-flow.md", spec),
+    Call("create_spec", samples.SPEC, f"{HOME}/specs/auth-flow.md", spec, twice=True),
+    Call("create_tasks", samples.TASKS, f"{HOME}/tasks.md", tasks),
+    Call("append_review", samples.APPEND, f"{HOME}/proposal.md", proposal),
     Call("append_review", samples.APPEND, f"{HOME}/CHALLENGE.md", write=2),
     Call("create_review", samples.CREATE_REVIEW, f"{HOME}/REVIEW.md"),
     Call("edit_file", EDIT, f"{HOME}/notes.md"),
@@ -87,8 +86,8 @@ def test_a_kill_leaves_the_old_document_or_the_new_one(bench: Bench, call: Call,
     path = bench.root / call.path
     if moment == "after":
         assert after[str(path)] != before.get(str(path))
-        if call.parse:
-            call.parse(path.read_text(encoding="utf-8"), path.name)
+        if call.document:
+            valid(call.document, path.read_text(encoding="utf-8"))
     elif call.write == 1:
         assert after == before
     else:

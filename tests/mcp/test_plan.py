@@ -12,6 +12,7 @@ from agentd.app import open_project
 from agentd.demo import CHANGE
 from agentd.families.change.documents import proposal
 from agentd.families.change.validation import validate_change
+from tests.documents.valid import valid
 from tests.mcp import samples
 from tests.plan.plans import answered
 from tests.sandbox import Sandbox, make_sandbox
@@ -79,7 +80,7 @@ def test_agents_plan_and_review_a_change_through_their_tools(sandbox: Sandbox) -
     assert sandbox.state()["phase"] == "challenged"
     assert validate_change(open_project(sandbox.root), CHANGE).findings == ()
     text = (sandbox.folder() / "proposal.md").read_text(encoding="utf-8")
-    read = proposal.parse(text, "proposal.md")
+    read = valid(proposal, text)
     assert read.summary == "People sign in with GitHub alone."
     assert [(one.status, one.iteration, one.call) for one in read.reviews] == [
         ("needs_revision", 1, "challenge-1.1"),

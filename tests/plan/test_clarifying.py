@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from agentd.families.change.documents import clarifications
+from tests.documents.valid import valid
 from tests.plan.plans import QUESTIONS, SHORT, answered, read_lines, spied, steps, told
 from tests.sandbox import CHANGE, YES, Sandbox
 
@@ -85,7 +86,7 @@ def test_answers_become_clarifications_that_the_planner_reads(asked: Sandbox) ->
     ran = asked.run("plan", CHANGE, SHORT, *clarify(asked, *said))
     assert ran.code == 0, ran.out + ran.err
     text = (asked.folder() / "clarifications.md").read_text()
-    found = clarifications.parse(text, "clarifications.md")
+    found = valid(clarifications, text)
     assert found.change == CHANGE
     assert str(found.date) == asked.state()["created_at"][:10]
     assert [(one.topic, one.question, one.answer, one.rationale) for one in found.questions] == [
@@ -122,7 +123,7 @@ def test_questions_left_open_are_answered_later_and_drafted_once(asked: Sandbox)
     for number, words in ((2, "in my own words"), (3, "Output two")):
         assert asked.run("answer", CHANGE, f"UD-Q{number}-1", words).code == 0
     assert asked.run("plan", CHANGE).code == 0
-    found = clarifications.parse((asked.folder() / "clarifications.md").read_text(), "")
+    found = valid(clarifications, (asked.folder() / "clarifications.md").read_text())
     assert [one.answer for one in found.questions] == ["Ties one", "in my own words", "Output two"]
     assert asked.calls().count("draft_questions-1.1") == 1
     assert "draft_questions-2.1" not in asked.calls()

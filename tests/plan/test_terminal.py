@@ -8,6 +8,7 @@ import pytest
 from agentd.families.change.documents import clarifications
 from agentd.git import repository
 from tests.crash.image import check_nobody_left
+from tests.documents.valid import valid
 from tests.plan.plans import QUESTIONS, SHORT, plan_of, steps
 from tests.sandbox import AGENTD, CHANGE, IDEA, NO, YES, Sandbox, wait_until
 from tests.terminal import Terminal, terminal
@@ -83,7 +84,7 @@ def test_a_person_answers_with_keys_stops_and_takes_it_up_again(attended: Sandbo
         assert line in told
     assert "scripted (scripted-small)" not in told
     text = (attended.folder() / "clarifications.md").read_text()
-    answers = [one.answer for one in clarifications.parse(text, "").questions]
+    answers = [one.answer for one in valid(clarifications, text).questions]
     assert answers == ["Ties two", "größer, and it is said so", "Output one"]
     assert repository.current_branch(attended.root) == f"agentd/{CHANGE}"
     assert attended.state()["phase"] == "proposed"

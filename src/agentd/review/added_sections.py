@@ -1,18 +1,20 @@
-"""Sections that agentd adds to a document somebody else wrote, each marked as its own. Nothing of theirs is touched.
+"""Sections and keys that agentd adds to another author's document. The author's own text is never changed.
 
-Whoever puts the mark there themselves has written for agentd: such lines are never read as theirs, and go with the next
-writing.
+Each section has a mark. Lines that the author marks like that are read as agentd's, and removed when it next writes.
 """
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
-from agentd.text import frontmatter, quoting
+from agentd.errors import Corrupt
+from agentd.text import frontmatter, lossless_yaml, quoting
+from agentd.text.frontmatter import Front
 from agentd.text.outline import Outline, Section, closes, opens, outline
 from agentd.text.spacing import split_ends
 
 MARK = "<!-- written by agentd -->"
-# Text may have headings of its own below that of its section, but for any that would state a verdict.
+# A text may have headings of level 3 and more, unless they would state a verdict.
 TEXT = quoting.structure(
     r"#{1,2}(?:[ \t]|$)|#{3,6}[ \t]+(?i:(?:final |overall )?verdict)\b"
     r"|(?:[-*+>][ \t]+)?(?:\*\*|__)?(?i:verdict)(?:\*\*|__)?[ \t]*[:：]"
@@ -21,7 +23,7 @@ _MARK = re.compile(r" {0,3}<!--[ \t]*written by agentd[ \t]*-->[ \t]*", re.IGNOR
 
 
 def sections(plan: Outline) -> tuple[Section, ...]:
-    """Everything that bears the mark: from a heading that it stands right below, or else from itself, without title."""
+    """Every marked section; a mark that is not right below a heading begins a section without a title."""
     found: list[Section] = []
     for number, line in enumerate(plan.lines, plan.first):
         if not _MARK.fullmatch(line) or number in plan.fenced or (found and number <= found[-1].end):
@@ -36,7 +38,7 @@ def sections(plan: Outline) -> tuple[Section, ...]:
 
 
 def lines(plan: Outline, title: str) -> list[str]:
-    """The lines of the first section with this title that bears the mark, without both."""
+    """The lines of the first marked section with this title, without the heading and the mark."""
     for part in sections(plan):
         if part.title.casefold() == title.casefold():
             body = list(plan.lines[part.line + 1 - plan.first : part.end + 1 - plan.first])
@@ -45,7 +47,7 @@ def lines(plan: Outline, title: str) -> list[str]:
 
 
 def without(plan: Outline) -> Outline:
-    """The same lines, with those that bear the mark emptied."""
+    """The document with the lines of marked sections emptied."""
     ours = {number for part in sections(plan) for number in range(part.line, part.end + 1)}
     if not ours:
         return plan
@@ -53,9 +55,9 @@ def without(plan: Outline) -> Outline:
 
 
 def put(text: str, written: Mapping[str, str]) -> str:
-    """The text with these sections at its end, in place of all that bears the mark; the rest stays byte for byte.
+    """The text with these sections at its end, in place of all marked ones; the rest stays byte for byte.
 
-    What was left open there, a code fence or a comment, is closed before them.
+    A code fence or comment that is left open is closed first.
     """
     front = frontmatter.read(text)
     ours = {at for part in sections(outline(front.lines, front.first)) for at in range(part.line, part.end + 1)}
@@ -70,6 +72,22 @@ def put(text: str, written: Mapping[str, str]) -> str:
         theirs += newline
     whole = "\n".join(f"## {title}\n\n{MARK}\n\n{body}\n" for title, body in written.items())
     return theirs + whole.replace("\n", newline)
+
+
+def put_keys(text: str, front: Front, data: Mapping[str, Any]) -> str:
+    """The text with these keys in its front matter; one whose front matter cannot be read stays as it is."""
+    if any(finding.rule == "invalid_frontmatter" for finding in front.findings):
+        return text
+    try:
+        updated = frontmatter.update(text, data)
+    except Corrupt:
+        updated = text
+    again = frontmatter.read(updated)
+    if again.data == {**front.data, **data} and again.lines[-len(front.lines) :] == front.lines:
+        return updated
+    # The front matter cannot be changed in place: it is written anew.
+    body = "".join(split_ends(text)[front.first - 1 :])
+    return f"---\n{lossless_yaml.dump({**front.data, **data})}---\n{body}"
 
 
 def _closing(text: str, newline: str) -> str:

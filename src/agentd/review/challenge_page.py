@@ -1,14 +1,14 @@
-"""CHALLENGE.md: what a challenger says about a plan. Whether it approves is read from the structure or not at all."""
+"""CHALLENGE.md: a challenger's report on a plan. Its verdict is read from the structure, never from prose."""
 
 import re
 
-from agentd.errors import Corrupt
 from agentd.model.change import Review
 from agentd.model.finding import Finding
 from agentd.model.rules import Rules
-from agentd.model.verdict import PLAN_VERDICTS, PLAN_WORDS, Challenge, contradictions, verdict_of
+from agentd.model.verdict import PLAN_VERDICTS, PLAN_WORDS, Challenge, PlanVerdict, contradictions, verdict_of
 from agentd.review import issue_list, page_reader
-from agentd.review.page_reader import RULES
+from agentd.review.page_reader import RULES, Form, Page
+from agentd.review.page_reader import tidy as tidy
 from agentd.text import frontmatter, quoting
 from agentd.text.outline import outline, split_lines
 
@@ -23,10 +23,13 @@ LABELS = {
     "line_number": "Line",
     "ungrounded": "Ungrounded",
 }
-_TITLE = re.compile(r"challenge(?: report)?[ \t]*[:：][ \t]*(.*)", re.IGNORECASE)
-_FIX = f"write **Verdict**: and one of {', '.join(PLAN_VERDICTS)} below the heading Verdict, and nothing more"
-_AGREE_FIX = "write NEEDS_REVISION or REJECTED, or give the issues the severity that they have"
-_ISSUE_FIX = "write - **Severity**: High, Medium or Low, and - **Description**:, below the issue's heading"
+FORM: Form[PlanVerdict] = Form(
+    "CHALLENGE.md",
+    PLAN_WORDS,
+    re.compile(r"challenge(?: report)?[ \t]*[:：][ \t]*(.*)", re.IGNORECASE),
+    f"write **Verdict**: and one of {', '.join(PLAN_VERDICTS)} below the heading Verdict, and nothing more",
+    "write NEEDS_REVISION or REJECTED, or give the issues the severity that they have",
+)
 
 
 def render(document: Challenge) -> str:
@@ -42,12 +45,12 @@ def render(document: Challenge) -> str:
 
 
 def skeleton(change_id: str) -> str:
-    """What is there before the challenger has said anything."""
+    """CHALLENGE.md before the challenger has written anything."""
     return render(Challenge(change_id, None))
 
 
 def from_review(change_id: str, review: Review) -> Challenge:
-    """The challenge that a review block of proposal.md stands for; its status is the verdict."""
+    """The challenge that a review block of proposal.md makes; the status of the block is the verdict."""
     plan = outline(split_lines(review.content))
     found = issue_list.read(plan)
     summary = page_reader.section(plan, "Summary")
@@ -60,46 +63,21 @@ def from_review(change_id: str, review: Review) -> Challenge:
 
 def read(text: str, rules: Rules = RULES) -> tuple[Challenge, tuple[Finding, ...]]:
     """The challenge, its verdict None unless exactly one is stated, and everything that is wrong with it."""
-    front = frontmatter.read(text)
-    plan = outline(front.lines, front.first)
-    found = issue_list.read(plan)
-    verdict, said, problems = page_reader.judge(plan, found, PLAN_WORDS)
-    title = next((match for part in plan.sections if (match := _TITLE.match(part.title))), None)
-    document = Challenge(
-        quoting.unescape_line(title[1]) if title else "",
-        verdict,
-        tuple(found.issues),
-        page_reader.section(plan, "Summary"),
-        page_reader.section(plan, "Next Steps"),
-    )
-    findings = page_reader.findings(problems, "CHALLENGE.md", _FIX, rules)
-    against = [(said, what) for what in contradictions(verdict, document.issues)]
-    findings += page_reader.findings(against, "CHALLENGE.md", _AGREE_FIX, rules)
-    findings += page_reader.findings(found.problems, "CHALLENGE.md", _ISSUE_FIX, rules)
-    if verdict == "NEEDS_REVISION" and not found.issues:
+    page = _page(text, rules)
+    for against in contradictions(page.verdict, page.issues):
+        page.report(against, page.line, FORM.agree_fix)
+    if page.verdict == "NEEDS_REVISION" and not page.issues:
         what = "the verdict is NEEDS_REVISION and there are no issues"
-        line = next((start for start, _ in found.sections), page_reader.top(plan))
-        fix = "write what has to be revised below the heading Issues"
-        findings.append(Finding("missing_issues", what, line, rules.severity("missing_issues"), fix, "CHALLENGE.md"))
-    return document, tuple(sorted(findings, key=lambda finding: finding.line))
+        page.report(what, page.issues_line, "write what to revise below the heading Issues", "missing_issues")
+    texts = page.section("Summary"), page.section("Next Steps")
+    return Challenge(page.change_id, page.verdict, page.issues, *texts), tuple(page.findings)
 
 
 def verdict_line(text: str) -> int:
     """The line that states the verdict."""
+    return _page(text, RULES).line
+
+
+def _page(text: str, rules: Rules) -> Page[PlanVerdict]:
     front = frontmatter.read(text)
-    plan = outline(front.lines, front.first)
-    return page_reader.judge(plan, issue_list.read(plan), PLAN_WORDS)[1]
-
-
-def parse(text: str, source: str) -> Challenge:
-    """The challenge; Corrupt if it states no verdict or anything else is wrong with it."""
-    document, findings = read(text)
-    for finding in findings:
-        if finding.severity == "High":
-            raise Corrupt(f"{source}:{finding.line}: {finding.message}.", finding.fix)
-    return document
-
-
-def tidy(text: str) -> str:
-    """The text with white space put right; it says what it said."""
-    return page_reader.tidied(text, frontmatter.read(text))
+    return Page(outline(front.lines, front.first), FORM, rules)

@@ -1,4 +1,4 @@
-"""The issues of a review as text: a heading and labelled lines each, by section, by severity, or in a bare list."""
+"""The issues of a review, written and read: below headings with labelled lines, by severity, or in a plain list."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,34 +11,24 @@ from agentd.text import bullets, quoting
 from agentd.text.bullets import Item
 from agentd.text.outline import Outline, Section, closes, opens
 
-CODE = "    "  # Markdown takes lines that far in for code, and nobody for a heading or a fence
+CODE = "    "  # an indent that makes lines code, never a heading or a fence
 OWN = quoting.structure(r"#{1,6}(?:[ \t]|$)")
-_LABELS: Mapping[str, str] = {
-    "severity": "severity",
-    "priority": "severity",
-    "title": "title",
-    "description": "description",
-    "issue": "description",
-    "suggestion": "suggestion",
-    "recommendation": "suggestion",
-    "suggested fix": "suggestion",
-    "fix": "suggestion",
-    "spec reference": "spec_reference",
-    "spec ref": "spec_reference",
-    "spec": "spec_reference",
-    "location": "location",
-    "category": "category",
-    "file": "file_path",
-    "file path": "file_path",
-    "line": "line_number",
-    "line number": "line_number",
-    "quote": "quote",
-    "code": "quote",
-    "snippet": "quote",
-    "code snippet": "quote",
-    "ungrounded": "ungrounded",
-    "verdict": "verdict",  # no part of an issue: it belongs to the whole review
+_SPELLINGS = {
+    "severity": ("severity", "priority"),
+    "title": ("title",),
+    "description": ("description", "issue"),
+    "suggestion": ("suggestion", "recommendation", "suggested fix", "fix"),
+    "spec_reference": ("spec reference", "spec ref", "spec"),
+    "location": ("location",),
+    "category": ("category",),
+    "file_path": ("file", "file path"),
+    "line_number": ("line", "line number"),
+    "quote": ("quote", "code", "snippet", "code snippet"),
+    "ungrounded": ("ungrounded",),
+    "verdict": ("verdict",),  # belongs to the whole review, not to the issue
 }
+_LABELS = {label: name for name, labels in _SPELLINGS.items() for label in labels}
+_TEXTS = ("suggestion", "spec_reference", "location", "category", "ungrounded", "quote")
 _SECTION = re.compile(
     r"(?:[\w/-]+ )*(?:issues?|findings|problems|suggestions|问题|問題)(?: found)?(?:[ \t]*[(（]([^)）]*)[)）])?[:：]?",
     re.IGNORECASE,
@@ -59,7 +49,7 @@ _ASIDE = re.compile(r"[(（].*[)）]")
 
 @dataclass
 class Found:
-    """The issues of a text, the lines of the sections they stand in, and what is wrong with them."""
+    """The issues of a text, the first and last lines of their sections, and what is wrong with them."""
 
     issues: list[Issue] = field(default_factory=list)
     sections: list[tuple[int, int]] = field(default_factory=list)
@@ -67,7 +57,7 @@ class Found:
 
 
 def write(issue: Issue, number: int, level: int, labels: Mapping[str, str]) -> str:
-    """An issue below its heading; `labels` names the fields that it is written with, in their order."""
+    """An issue below its heading; `labels` has the fields to write, in order, with their labels."""
     title = quoting.escape_line(issue.title)
     lines = [f"{'#' * level} Issue {number}{': ' if title else ''}{title}", ""]
     for name, label in labels.items():
@@ -80,7 +70,7 @@ def write(issue: Issue, number: int, level: int, labels: Mapping[str, str]) -> s
 
 
 def read(plan: Outline) -> Found:
-    """Every issue below a heading that promises issues."""
+    """Every issue below a heading such as `Issues`, `Findings` or `High Severity`."""
     found = Found()
     section: Section | None = None
     usual: Severity | None = None
@@ -98,10 +88,7 @@ def read(plan: Outline) -> Found:
             found.sections.append((heading.line, heading.end))
             usual = verdict.severity(group[1] if group else (promised and promised[1]) or _word(heading.title))
             _loose(plan, heading.line + 1, below, usual, found)
-        elif group and not level:
-            usual = verdict.severity(group[1])
-            _loose(plan, heading.line + 1, below, usual, found)
-        elif group and heading.level < level:
+        elif group and (not level or heading.level < level):
             usual, level = verdict.severity(group[1]), 0
             _loose(plan, heading.line + 1, below, usual, found)
         elif not level or heading.level <= level:
@@ -118,13 +105,13 @@ def _word(title: str) -> str:
 
 
 def _before(plan: Outline, heading: Section, fields: Sequence[Item]) -> str:
-    """What is said below a heading before anything has a label."""
+    """The text below a heading, up to the first labelled line."""
     end = fields[0].line - 1 if fields else heading.end
     return quoting.unescape(plan.lines[heading.line + 1 - plan.first : end + 1 - plan.first], OWN)
 
 
 def _loose(plan: Outline, start: int, end: int, usual: Severity | None, found: Found) -> None:
-    """Issues without a heading: labels of which one comes again, or items of a list."""
+    """Issues without headings: a new one begins where a label comes again, or with each item of a list."""
     issue: list[Item] = []
     labelled = bullets.fields(plan, start, end, _LABELS)
     for item in labelled:
@@ -132,18 +119,16 @@ def _loose(plan: Outline, start: int, end: int, usual: Severity | None, found: F
             found.issues.append(_issue("", issue, "", usual, issue[0].line, found))
             issue = []
         issue.append(item)
-    if issue:
-        found.issues.append(_issue("", issue, "", usual, issue[0].line, found))
     if labelled:
+        found.issues.append(_issue("", issue, "", usual, issue[0].line, found))
         return
     listed = [item for item in bullets.items(plan, start, end) if item.bullet]
     for at, item in enumerate(listed, 1):
         after = listed[at].line if at < len(listed) else end + 1
         nested = bullets.fields(plan, item.line + 1, after - 1, _LABELS)
-        text = item.lines[0].strip(" \t*_:：") if nested else bullets.read(item, OWN)
         if nested:
-            found.issues.append(_issue(text, nested, "", usual, item.line, found))
-        elif not _NOTHING.fullmatch(text):
+            found.issues.append(_issue(item.lines[0].strip(" \t*_:："), nested, "", usual, item.line, found))
+        elif not _NOTHING.fullmatch(text := bullets.read(item, OWN)):
             found.issues.append(_issue("", [], text, usual, item.line, found))
 
 
@@ -159,7 +144,6 @@ def _issue(title: str, fields: Iterable[Item], words: str, usual: Severity | Non
     elif not said:
         said, words = _tag(words)
     title = title or values.get("title", "")
-    values.pop("title", "")
     name = f"the issue '{title}'" if title else "the issue"
     severity = verdict.severity(_ASIDE.sub("", said).strip(" \t*_`.。")) if said else usual
     if severity is None:
@@ -172,20 +156,15 @@ def _issue(title: str, fields: Iterable[Item], words: str, usual: Severity | Non
         severity or "High",
         title,
         description,
-        suggestion=values.get("suggestion", ""),
-        spec_reference=values.get("spec_reference", ""),
-        location=values.get("location", ""),
-        category=values.get("category", ""),
         file_path=_bare(values.get("file_path", "")),
         line_number=int(number) if _NUMBER.fullmatch(number) else None,
         line=line,
-        ungrounded=values.get("ungrounded", ""),
-        quote=values.get("quote", ""),
+        **{name: values.get(name, "") for name in _TEXTS},
     )
 
 
 def _tag(text: str) -> tuple[str, str]:
-    """The severity in brackets that a text begins with, and the text without it."""
+    """The severity in brackets at the beginning of a text, and the rest of the text."""
     tag = _TAGGED.match(text)
     if not tag:
         return "", text
@@ -193,7 +172,7 @@ def _tag(text: str) -> tuple[str, str]:
 
 
 def _quoted(lead: str, code: str) -> str:
-    """Code behind a label, or below it where one pair of backticks cannot hold it."""
+    """Code in backticks after its label, or indented below it if it has backticks or several lines."""
     if code == code.strip() and not re.search(r"[`\r\n]", code):
         return bullets.write(lead, f"`{code}`", OWN)
     lines = re.split(r"\r\n|\r|\n", code)
@@ -202,7 +181,7 @@ def _quoted(lead: str, code: str) -> str:
 
 
 def _unquoted(item: Item) -> str:
-    """The code behind a label: in backticks, further in, in a fence, or as it is."""
+    """The code of a labelled line: in backticks, indented, fenced, or as it is."""
     text = bullets.read(item, OWN)
     lines = text.split("\n")
     if item.lines[0].strip():

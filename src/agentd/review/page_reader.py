@@ -1,18 +1,19 @@
-"""What CHALLENGE.md and REVIEW.md have in common: one verdict stated by the structure, sections of text, white space.
+"""What CHALLENGE.md and REVIEW.md have in common: one verdict stated by the structure, issues, sections of text.
 
-Anything unclear about a verdict is no verdict, and an approval with words behind it is unclear.
+An unclear verdict is no verdict, and an approval with more words behind it is unclear.
 """
 
 import re
+from bisect import insort
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from agentd.model.finding import Finding
 from agentd.model.rules import Rules
-from agentd.review.issue_list import Found
+from agentd.review import issue_list
 from agentd.review.verdict_words import Stated, stated
-from agentd.text import quoting
-from agentd.text.frontmatter import Front
+from agentd.text import frontmatter, quoting
 from agentd.text.outline import Outline, outline
 from agentd.text.spacing import spaced
 
@@ -24,39 +25,79 @@ _LABEL = re.compile(r" ?(?:[-*+][ \t]+)?(?:\*\*|__)?verdict(?:\*\*|__)?[ \t]*[:ï
 _TITLE = re.compile(r"(?:final |overall )?verdict\b", re.IGNORECASE)
 _APPROVED = re.compile(r"\W*approved\W*(?:ready(?: (?:for|to) \w+)?\W*)?", re.IGNORECASE)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_ISSUE_FIX = "write - **Severity**: High, Medium or Low, and - **Description**:, below the issue's heading"
 
 
-def judge(
-    plan: Outline, found: Found, words: Mapping[str, Verdict]
-) -> tuple[Verdict | None, int, list[tuple[int, str]]]:
-    """The one verdict of a text and its line, or None and the reason with its line."""
+@dataclass(frozen=True)
+class Form(Generic[Verdict]):
+    """One of the two documents: its file, the words for its verdicts, its title, and what to do about a wrong verdict."""
+
+    file: str
+    words: Mapping[str, Verdict]
+    title: re.Pattern[str]
+    verdict_fix: str
+    agree_fix: str
+
+
+class Page(Generic[Verdict]):
+    """A review taken apart: its verdict, None unless exactly one is stated, the line of that, its issues, its findings."""
+
+    def __init__(self, plan: Outline, form: Form[Verdict], rules: Rules = RULES) -> None:
+        self.plan, self.form, self.rules = plan, form, rules
+        self.findings: list[Finding] = []
+        found = issue_list.read(plan)
+        self.issues = tuple(found.issues)
+        self.issues_line = next((start for start, _ in found.sections), _top(plan))
+        self.verdict, self.line, problem = _verdict(plan, found, form.words)
+        if problem:
+            self.report(problem, self.line, form.verdict_fix)
+        for line, message in found.problems:
+            self.report(message, line, _ISSUE_FIX)
+
+    def report(self, message: str, line: int, fix: str, rule: str = "invalid_review") -> None:
+        """Add a finding, at its place by line."""
+        finding = Finding(rule, message, line, self.rules.severity(rule), fix, self.form.file)
+        insort(self.findings, finding, key=lambda found: found.line)
+
+    @property
+    def change_id(self) -> str:
+        """The change that the title names; empty if there is no such title."""
+        found = next((match for part in self.plan.sections if (match := self.form.title.match(part.title))), None)
+        return quoting.unescape_line(found[1]) if found else ""
+
+    def section(self, title: str) -> str:
+        """The text of a section."""
+        return section(self.plan, title)
+
+
+def _verdict(plan: Outline, found: issue_list.Found, words: Mapping[str, Verdict]) -> tuple[Verdict | None, int, str]:
+    """The one verdict of a text and its line; or None, a line, and why there is no verdict."""
     said = stated(_speaking(plan, found.sections), [word.lower() for word in words], plan.first)
-    verdicts = {words.get(_meant(one)) for one in said}
     if not said:
-        heading = next((part.line for part in plan.sections if _TITLE.match(part.title)), top(plan))
-        return None, heading, [(heading, "there is no verdict")]
-    if None in verdicts:
-        odd = next(one for one in said if words.get(_meant(one)) is None)
-        return None, odd.line, [(odd.line, f"'{odd.said}' is no clear verdict")]
-    if len(verdicts) > 1:
-        other = next(one for one in said if words.get(_meant(one)) != words.get(_meant(said[0])))
-        what = f"'{other.said}' is another verdict than '{said[0].said}' on line {said[0].line}"
-        return None, other.line, [(other.line, what)]
-    return verdicts.pop(), said[0].line, []
+        heading = next((part.line for part in plan.sections if _TITLE.match(part.title)), _top(plan))
+        return None, heading, "there is no verdict"
+    meant = [words.get(_meant(one)) for one in said]
+    if None in meant:
+        odd = said[meant.index(None)]
+        return None, odd.line, f"'{odd.said}' is no clear verdict"
+    other = next((one for one, verdict in zip(said, meant, strict=True) if verdict != meant[0]), None)
+    if other:
+        return None, other.line, f"'{other.said}' is another verdict than '{said[0].said}' on line {said[0].line}"
+    return meant[0], said[0].line, ""
 
 
-def top(plan: Outline) -> int:
+def _top(plan: Outline) -> int:
     """The first line of a body, or the last of the front matter where there is no body."""
     return plan.first if plan.lines else plan.first - 1
 
 
 def _meant(one: Stated) -> str:
-    """The word of a statement; an approval that goes on to say more than that all is ready is none."""
+    """The word of a statement; an approval that says more than that all is ready counts as no word."""
     return one.word.upper() if one.word != "approved" or _APPROVED.fullmatch(one.said) else ""
 
 
 def _speaking(plan: Outline, silent: Collection[tuple[int, int]]) -> list[str]:
-    """The lines with all those emptied that cannot state a verdict: issues, comments, quotations, what is indented."""
+    """The lines, with those emptied that cannot state a verdict: issues, comments, quotations, indented lines."""
     lines = _without_comments(plan)
     speaking = [""] * len(lines)
     for at, part in enumerate(plan.sections, 1):
@@ -88,20 +129,17 @@ def _within(number: int, spans: Iterable[tuple[int, int]]) -> bool:
 
 
 def _without_comments(plan: Outline) -> list[str]:
-    """The lines with comments emptied, and code fences too: what looks like a comment in code is none."""
+    """The lines with comments and code fences emptied; a comment inside a fence is code."""
     text = "\n".join("" if at in plan.fenced else line for at, line in enumerate(plan.lines, plan.first))
     if "<!--" not in text:
         return text.split("\n") if plan.lines else []
     return _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text).split("\n")
 
 
-def section(plan: Outline, *titles: str) -> str:
-    """The text of the first section with one of these titles."""
-    for title in titles:
-        part = plan.find(title)
-        if part:
-            return quoting.unescape(plan.lines[part.line + 1 - plan.first : part.end + 1 - plan.first], OWN)
-    return ""
+def section(plan: Outline, title: str) -> str:
+    """The text of the first section with this title."""
+    part = plan.find(title)
+    return quoting.unescape(plan.lines[part.line + 1 - plan.first : part.end + 1 - plan.first], OWN) if part else ""
 
 
 def written(title: str, text: str) -> str:
@@ -109,13 +147,8 @@ def written(title: str, text: str) -> str:
     return f"## {title}\n\n{quoting.escape(text, OWN)}\n" if text else f"## {title}\n"
 
 
-def findings(problems: Iterable[tuple[int, str]], file: str, fix: str, rules: Rules) -> list[Finding]:
-    """Problems with a review as findings."""
-    severity = rules.severity("invalid_review")
-    return [Finding("invalid_review", what, line, severity, fix, file) for line, what in problems]
-
-
-def tidied(text: str, front: Front, deepest: int = 2) -> str:
-    """The text without trailing white space; headings down to a level, which no text has in it, get empty lines around."""
+def tidy(text: str) -> str:
+    """The text without trailing white space, and with empty lines around its main headings; it says what it said."""
+    front = frontmatter.read(text)
     plan = outline(front.lines, front.first)
-    return spaced(text, front.first, plan.fenced, [part.line for part in plan.sections if part.level <= deepest], ())
+    return spaced(text, front.first, plan.fenced, [part.line for part in plan.sections if part.level <= 2], ())

@@ -5,7 +5,6 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from agentd.errors import Corrupt
 from agentd.model.change import Clarifications, Question
 from agentd.model.finding import Finding
 from agentd.model.rules import Rules
@@ -75,16 +74,6 @@ def read(text: str, rules: Rules = _RULES) -> tuple[Clarifications | None, tuple
     date = page.front.data.get("date")
     value = Clarifications(str(change or ""), "" if date is None else str(date), tuple(questions))
     return value if questions else None, tuple(sorted(found, key=lambda finding: finding.line))
-
-
-def parse(text: str, source: str) -> Clarifications:
-    """The questions; Corrupt at the first thing that keeps them from being read."""
-    value, findings = read(text)
-    for finding in findings:
-        if finding.severity == "High":
-            raise Corrupt(f"{source}:{finding.line}: {finding.message}.", finding.fix)
-    assert value is not None  # else there is a finding that says why
-    return value
 
 
 def tidy(text: str) -> str:

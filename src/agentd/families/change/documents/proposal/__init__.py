@@ -3,7 +3,6 @@
 The body is bound by a checksum; review blocks are no part of it and are only ever added.
 """
 
-from agentd.errors import Corrupt
 from agentd.families.change.documents.proposal.page import take_apart
 from agentd.families.change.documents.proposal.proposal_edits import append_review as append_review
 from agentd.families.change.documents.proposal.proposal_edits import replace_body as replace_body
@@ -12,19 +11,9 @@ from agentd.families.change.documents.proposal.proposal_edits import with_review
 from agentd.families.change.documents.proposal.proposal_reader import RULES, bound, look, verdict_of
 from agentd.families.change.documents.proposal.proposal_reader import read as read
 from agentd.families.change.documents.proposal.proposal_writer import render as render
-from agentd.model.change import Proposal, Review, ReviewStatus
+from agentd.model.change import Review, ReviewStatus
 from agentd.model.finding import Finding
 from agentd.model.rules import Rules
-
-
-def parse(text: str, source: str) -> Proposal:
-    """The proposal; Corrupt at the first thing that keeps it from being one."""
-    value, findings = read(text)
-    for finding in findings:
-        if finding.severity == "High":
-            raise Corrupt(f"{source}:{finding.line}: {finding.message}.", finding.fix)
-    assert value is not None  # else there is a finding that says why
-    return value
 
 
 def affected_specs(text: str) -> tuple[str, ...]:
