@@ -1,7 +1,6 @@
 """Programs run to their end or are ended, and nothing they started is alive afterwards."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -32,12 +31,14 @@ while True:
     signal.pause()
 """
 
+OWN_SESSION = "import subprocess, sys; subprocess.Popen(sys.argv[1:], start_new_session=True)"
 # What the programs of these tests begin with: `sleeper` starts another process and returns once that one is up.
-PREAMBLE = """
+PREAMBLE = f"""
 import os, signal, subprocess, sys, time
 signal.alarm(60)
-OWN_SESSION = "import subprocess, sys; subprocess.Popen(sys.argv[1:], start_new_session=True)"
-
+OWN_SESSION = {OWN_SESSION!r}
+"""
+PREAMBLE += """
 def sleeper(name, *words, orphan=False, quiet=True, **how):
     argv = [sys.executable, "sleeper.py", name, *words]
     if orphan:
@@ -376,7 +377,7 @@ if not os.fork():
 os.wait()
 while not os.path.exists(sys.argv[1]): time.sleep(0.005)
 """
-on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives orphans to another process than init")
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers and parent death signals")
 
 
 @on_linux
@@ -388,25 +389,18 @@ def test_a_process_that_left_its_session_and_its_environment_ends_with_the_progr
 
 
 @on_linux
-def test_orphans_fall_to_agentd_only_while_a_program_runs(place: Place) -> None:
+def test_the_process_that_runs_a_program_adopts_nothing(place: Place) -> None:
     body = """
 import ctypes
-def reaper():
+def adopts():
     answer = ctypes.c_int()
     ctypes.CDLL(None).prctl(37, ctypes.byref(answer), 0, 0, 0)
     return answer.value
 seen = []
-run(["echo", "x"], cwd=".", timeout=9, on_line=lambda line: seen.append(reaper()))
-seen.append(reaper())
-try:
-    run(["echo", "x"], cwd=".", timeout=9, on_line=lambda line: 1 / 0)
-except ZeroDivisionError:
-    seen.append(reaper())
-ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
-run(["true"], cwd=".", timeout=9)
-print(seen, reaper())
+run(["echo", "x"], cwd=".", timeout=9, on_line=lambda line: seen.append(adopts()))
+print(seen, adopts())
 """
-    assert place.caller(body).communicate(timeout=LONG)[0] == "[1, 0, 0] 1\n"
+    assert place.caller(body).communicate(timeout=LONG)[0] == "[0] 0\n"
 
 
 @on_linux
@@ -427,8 +421,7 @@ while True:
 
 
 @on_linux
-def test_the_orphan_of_one_program_outlives_no_program_and_harms_none(place: Place) -> None:
-    """While another program runs that may have started it, it is left alone, and ended with that one."""
+def test_the_orphan_of_a_program_ends_with_it_whatever_else_runs(place: Place) -> None:
     argv = place.program(
         "own_pid(sys.argv[1])\nif sys.argv[2:]: sleeper(sys.argv[2], orphan=True, env={})\n"
         "while not os.path.exists(sys.argv[1] + '.end'): time.sleep(0.01)"
@@ -448,28 +441,35 @@ def test_the_orphan_of_one_program_outlives_no_program_and_harms_none(place: Pla
         threads[name].start()
         for each in (name, *orphan):
             place.pid(each)
-        time.sleep(0.05)  # the system tells ages in hundredths of a second
     finish("third")
-    assert alive(place.pid("late")), "the first or the second may need it"
+    assert not psutil.pid_exists(place.pid("late"))
+    assert alive(place.pid("early"))
     finish("first")
     assert not psutil.pid_exists(place.pid("early"))
-    assert alive(place.pid("late")), "the second may need it"
     finish("second")
-    assert not psutil.pid_exists(place.pid("late"))
     assert {name: (done.ended, done.code) for name, done in results.items()} == dict.fromkeys(threads, ("exit", 0))
 
 
-@on_linux
-def test_children_of_the_caller_that_are_no_program_of_it_are_left_alone(place: Place) -> None:
+def test_processes_that_the_caller_starts_itself_are_left_alone(place: Place) -> None:
+    """A server has children of its own: older ones, ones of other threads, daemons that nobody waits for."""
     own = [subprocess.Popen(["sleep", "60"], start_new_session=new) for new in (False, True)]
+
+    def start_more(line: str) -> None:
+        thread = threading.Thread(target=lambda: own.append(subprocess.Popen(["sleep", "60"], start_new_session=True)))
+        thread.start()
+        thread.join()
+        daemon = [sys.executable, "-c", OWN_SESSION, sys.executable, "sleeper.py", "daemon"]
+        subprocess.run(daemon, cwd=place.folder, check=True)
+
     try:
-        place.run("sleeper('away', orphan=True, env={})")
+        place.run("sleeper('away', orphan=True, env={}); print('up', flush=True)", on_line=start_more)
         assert not alive(place.pid("away"))
-        assert [process.poll() for process in own] == [None, None]
+        assert [process.poll() for process in own] == [None, None, None]
+        assert alive(place.pid("daemon"))
     finally:
         for process in own:
             process.kill()
-    assert [process.wait() for process in own] == [-signal.SIGKILL] * 2
+    assert [process.wait() for process in own] == [-signal.SIGKILL] * 3
 
 
 def test_a_process_that_got_away_with_the_pipe_does_not_hold_up_the_end(place: Place) -> None:
@@ -575,7 +575,7 @@ run([sys.executable, "program.py"], cwd=".", timeout=60, env={"AGENTD_RUN": sys.
 """
 
 
-@pytest.mark.skipif(not shutil.which("setpriv"), reason="needs setpriv of util-linux")
+@on_linux
 def test_a_program_dies_with_the_agentd_that_started_it(place: Place) -> None:
     place.program("signal.signal(signal.SIGTERM, signal.SIG_IGN); own_pid(); hang()")
     caller = place.caller(CALLER)
@@ -713,6 +713,35 @@ def test_a_program_is_looked_up_from_its_own_folder_and_path(place: Place) -> No
     for name, path in (("tool", str(tool.parent)), ("tool", "bin"), ("bin/tool", "/nowhere"), (str(tool), "/nowhere")):
         done = run([name], cwd=place.folder, env={"PATH": f"/nowhere{os.pathsep}{path}"}, timeout=LONG)
         assert done.output == (f"found {tool}",)
+
+
+@on_linux
+def test_a_thread_that_ends_takes_no_program_of_another_thread_with_it(place: Place) -> None:
+    """The kernel's parent death signal is about threads; each program outlives the threads that did not start it."""
+    argv = place.program("own_pid(sys.argv[1])\nwhile not os.path.exists(sys.argv[1] + '.end'): time.sleep(0.01)")
+    results: dict[str, int] = {}
+
+    def work(name: str) -> None:
+        results[name] = run([*argv, name], cwd=place.folder, timeout=LONG).code
+
+    threads = {name: threading.Thread(target=work, args=(name,)) for name in ("first", "second")}
+    for name, thread in threads.items():
+        thread.start()
+        place.pid(name)
+    for name, thread in threads.items():
+        (place.folder / f"{name}.end").touch()
+        thread.join()
+    assert results == {"first": 0, "second": 0}
+
+
+def test_a_script_without_an_interpreter_line_runs_in_the_shell(place: Place) -> None:
+    script = place.folder / "script.sh"
+    script.write_text("echo $1")
+    script.chmod(0o755)
+    assert run(["./script.sh", "said"], cwd=place.folder, timeout=LONG).output == ("said",)
+    script.write_text("#!/gone")
+    done = run(["./script.sh"], cwd=place.folder, timeout=LONG)
+    assert (done.code, done.errors) == (126, (f"{script} could not be executed: No such file or directory",))
 
 
 def test_nothing_stays_open(place: Place) -> None:

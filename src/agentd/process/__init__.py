@@ -6,28 +6,26 @@ The only module that starts anything. It starts no threads and never looks into 
 import os
 import selectors
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from threading import Event
 from typing import IO, Literal
 
 from agentd.errors import AgentdError, NotFound
-from agentd.process.adoption import Watch
 from agentd.process.lines import Lines
-from agentd.process.tree import INSIST, TICK, end, environment_holds, session
+from agentd.process.tree import INSIST, TICK, children, end, environment_holds, session
 
 Ending = Literal["exit", "timeout", "silence", "stopped"]
 
 MARK = "AGENTD_PROCESS"
 CHUNK = 1 << 16
 LINGER = 0.5
+SUPERVISOR = os.path.join(os.path.dirname(__file__), "supervisor.py")
 
 
 @dataclass(frozen=True)
@@ -64,34 +62,36 @@ def run(
     mark = "/".join(filter(None, (os.environ.get(MARK), os.urandom(16).hex())))
     wanted = {**os.environ, **(env or {}), MARK: mark}
     around = {name: value for name, value in wanted.items() if value is not None}
-    words = [*_dies_with_agentd(), _find_program(argv, folder, around.get("PATH", os.defpath)), *argv[1:]]
+    words = [_find_program(argv, folder, around.get("PATH", os.defpath)), *argv[1:]]
     needle = os.fsencode(f"\0{MARK}={mark}")
     program: _Program | None = None
 
     def belongs(pid: int) -> bool:
-        return environment_holds(pid, needle) or (program is not None and program.leads(pid))
+        if program is None:
+            return environment_holds(pid, needle)
+        return pid != program.pid and (environment_holds(pid, needle) or session(pid) == program.pid)
 
-    with Watch() as watch:
+    def orphans() -> set[int]:
+        return children(program.pid) if program else set()
+
+    try:
         try:
-            try:
-                with watch.guard:
-                    program = _Program(words, folder, around, stdin, Lines(on_line))
-                    watch.pid = program.pid
-            except (OSError, ValueError) as trouble:
-                raise AgentdError(f"The program {argv[0]} could not be started: {trouble}.", "ulimit -a") from trouble
-            ended = _watch(program, started + timeout, silence, stop, watch.bury)
-            end(belongs, grace, program.pump, watch.orphans)
-            program.drain()
-        except BaseException:
-            if program is None:
-                time.sleep(2 * TICK)  # interrupted between fork and exec: the child does not carry the mark yet
-            else:
-                program.output.on_line = None
-            end(belongs, grace, program.pump if program else time.sleep, watch.orphans)
-            raise
-        finally:
-            if program is not None:
-                program.close()
+            program = _Program(words, folder, around, stdin, Lines(on_line))
+        except (OSError, ValueError) as trouble:
+            raise AgentdError(f"The program {argv[0]} could not be started: {trouble}.", "ulimit -a") from trouble
+        ended = _watch(program, started + timeout, silence, stop)
+        end(belongs, grace, program.pump, orphans)
+        program.drain()
+    except BaseException:
+        if program is None:
+            time.sleep(2 * TICK)  # interrupted between fork and exec: the child does not carry the mark yet
+        else:
+            program.output.on_line = None
+        end(belongs, grace, program.pump if program else time.sleep, orphans)
+        raise
+    finally:
+        if program is not None:
+            program.close()
     seconds = time.monotonic() - started
     return Finished(program.code, ended, tuple(program.output.kept), tuple(program.errors.kept), seconds)
 
@@ -125,60 +125,47 @@ def _find_program(argv: Sequence[str], folder: str, path: str) -> str:
     raise NotFound(f"The program {name} is not on the PATH.", f"install {name}, then check: command -v {name}")
 
 
-@cache
-def _dies_with_agentd() -> tuple[str, ...]:
-    """The words in front of a command that make the kernel kill it when the thread that started it is gone."""
-    setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
-    if setpriv is None:
-        return ()
-    words = (setpriv, "--pdeathsig", "KILL", "--")
-    # BusyBox has a setpriv that does not know the option.
-    trial = subprocess.run([*words, "true"], stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    return words if trial.returncode == 0 else ()
-
-
 class _Program:
-    """A started program and its three pipes. Nothing here blocks longer than asked, whoever holds the other ends."""
+    """A started program and its pipes. Nothing here blocks longer than asked, whoever holds the other ends.
+
+    `pid` is that of the supervisor, which leads the session of the program and is reaped last: until then no other
+    process can have its number.
+    """
 
     def __init__(self, words: Sequence[str], folder: str, env: Mapping[str, str], stdin: str, output: Lines) -> None:
-        self._popen = subprocess.Popen(
-            words,
-            bufsize=0,
-            stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=folder,
-            env=env,
-            start_new_session=True,
-        )
-        self.code = -signal.SIGKILL
+        ours, theirs = os.pipe()
+        report = os.fdopen(ours, "rb", buffering=0)
+        try:
+            self._popen = subprocess.Popen(
+                [sys.executable, "-I", "-S", SUPERVISOR, str(theirs), str(os.getpid()), *words],
+                bufsize=0,
+                stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=folder,
+                env=env,
+                start_new_session=True,
+                pass_fds=(theirs,),
+            )
+        except BaseException:
+            report.close()
+            raise
+        finally:
+            os.close(theirs)
+        self.pid = self._popen.pid
+        self.code, self.over = -signal.SIGKILL, False
         self.output, self.errors = output, Lines()
         self._unsent = memoryview(stdin.encode("utf-8", "replace"))
+        self._report = report
         self._selector = selectors.DefaultSelector()
         self._printing = 0
+        self._register(report, selectors.EVENT_READ, self._hear)
         if self._popen.stdin is not None:
             self._register(self._popen.stdin, selectors.EVENT_WRITE, self._write)
         for pipe, lines in ((self._popen.stdout, self.output), (self._popen.stderr, self.errors)):
             assert pipe is not None
             self._register(pipe, selectors.EVENT_READ, partial(self._read, lines=lines))
             self._printing += 1
-
-    @property
-    def pid(self) -> int:
-        return self._popen.pid
-
-    def leads(self, pid: int) -> bool:
-        """Whether that process is in the program's session; the program itself counts only while it lives."""
-        return session(pid) == self._popen.pid and not (pid == self._popen.pid and self.over())
-
-    def over(self) -> bool:
-        """Leaves the program unreaped where the system can, so that its pid and session stay its own to the end."""
-        if not hasattr(os, "waitid"):
-            return self._popen.poll() is not None
-        try:
-            return os.waitid(os.P_PID, self._popen.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-        except ChildProcessError:
-            return True
 
     def printing(self) -> bool:
         """Whether somebody still holds stdout or stderr."""
@@ -200,14 +187,18 @@ class _Program:
         self.errors.finish()
 
     def close(self) -> None:
+        """Wait until the supervisor has seen everything end, and take its report if it was not heard yet."""
+        try:
+            self._popen.wait(INSIST)
+        except subprocess.TimeoutExpired:
+            self._popen.kill()
+            self._popen.wait()
+        if not self.over:
+            self._hear(self._report)
         self._selector.close()
-        for pipe in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
+        for pipe in (self._popen.stdin, self._popen.stdout, self._popen.stderr, self._report):
             if pipe is not None:
                 pipe.close()
-        if not self.over():
-            self._popen.kill()
-        with suppress(subprocess.TimeoutExpired):
-            self.code = self._popen.wait(INSIST)
 
     def _register(self, pipe: IO[bytes], event: int, move: Callable[[IO[bytes]], bool]) -> None:
         os.set_blocking(pipe.fileno(), False)
@@ -216,6 +207,15 @@ class _Program:
     def _drop(self, pipe: IO[bytes]) -> None:
         self._selector.unregister(pipe)
         pipe.close()
+
+    def _hear(self, pipe: IO[bytes]) -> bool:
+        """The exit code, from the supervisor; without one, the supervisor itself was killed."""
+        told = os.read(pipe.fileno(), 32)
+        if told:
+            self.code = int(told)
+        self.over = True
+        self._drop(pipe)
+        return False
 
     def _read(self, pipe: IO[bytes], lines: Lines) -> bool:
         chunk = os.read(pipe.fileno(), CHUNK)
@@ -238,19 +238,14 @@ class _Program:
         return False
 
 
-def _watch(
-    program: _Program, deadline: float, silence: float | None, stop: Event | None, bury: Callable[[], None]
-) -> Ending:
+def _watch(program: _Program, deadline: float, silence: float | None, stop: Event | None) -> Ending:
     """Moves lines until the program is over or one of the clocks or the caller says so."""
-    heard = buried = time.monotonic()
-    while not program.over():
-        printed = program.pump(TICK if program.printing() else TICK / 10)
+    heard = time.monotonic()
+    while not program.over:
+        printed = program.pump(TICK)
         now = time.monotonic()
         if printed:
             heard = now
-        if now - buried >= TICK:
-            bury()
-            buried = now
         if stop is not None and stop.is_set():
             return "stopped"
         if now >= deadline:

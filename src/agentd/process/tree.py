@@ -113,3 +113,12 @@ def session(pid: int) -> int:
         return os.getsid(pid)
     except OSError:
         return -1
+
+
+def children(pid: int) -> set[int]:
+    """The children of a process with a single thread; none where the system does not list them."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", "rb", buffering=0) as file:
+            return set(map(int, file.read().split()))
+    except OSError:
+        return set()
