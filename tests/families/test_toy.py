@@ -19,8 +19,9 @@ from tests.sandbox import Ran
 
 HERE = Path(__file__).parents[2]
 CARD = "Wish you were here\n- ada\n- bob\n"
+WRITE = {"documents": {"card.md": CARD}, "usage": {"tokens_in": 10, "tokens_out": 5, "cost": 0.01}}
 SCRIPT = {
-    "write": {"documents": {"card.md": CARD}, "usage": {"tokens_in": 10, "tokens_out": 5, "cost": 0.01}},
+    "write": WRITE,
     "name": {"documents": {"name.md": "{{item}}\n"}, "outcome": "done"},
 }
 COMMANDS = (("run", "toy", "a card", "--name", "c1"), ("answer", "c1", "UD-1", "yes"), ("resume", "c1"))

@@ -175,3 +175,15 @@ def test_asking_who_holds_a_free_run_never_makes_it_look_held(tmp_path: Path) ->
     finally:
         asker.kill()
         asker.communicate()
+
+
+def test_a_lock_is_free_at_once_while_another_thread_starts_a_process(tmp_path: Path) -> None:
+    """Between fork and exec the new process has a copy of every open file, this lock's too."""
+    held = lock.acquire(tmp_path, "plan a")
+    copy = os.dup(held._fd)
+    try:
+        held.release()
+        assert lock.holder(tmp_path) is None
+        lock.acquire(tmp_path, "plan b").release()
+    finally:
+        os.close(copy)

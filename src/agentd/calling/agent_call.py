@@ -18,7 +18,7 @@ from agentd.runs.safeguard import Safeguard
 from agentd.runs.work import Work
 
 Values = Mapping[str, Callable[[], str]]
-_Seen = Mapping[Path, tuple[int, int, int, int]]
+_Seen = Mapping[Path, tuple[int, int]]
 
 
 class AgentCall:
@@ -153,7 +153,7 @@ def is_self_review(step: Step) -> bool:
 
 
 def _signatures(work: Work, step: Step) -> _Seen:
-    return {path: _signature(path) for name in step.produces for path in _files(work, name)} or {Path(): (0, 0, 0, 0)}
+    return {path: _signature(path) for name in step.produces for path in _files(work, name)} or {Path(): (0, 0)}
 
 
 def _files(work: Work, name: str) -> list[Path]:
@@ -161,10 +161,10 @@ def _files(work: Work, name: str) -> list[Path]:
     return list(work.files(name)) or (_files(work.parent, name) if work.parent else [])
 
 
-def _signature(path: Path) -> tuple[int, int, int, int]:
-    """What tells that a file was written, within one process."""
+def _signature(path: Path) -> tuple[int, int]:
+    """What differs after each write, whatever was written. Only compared within one call; no program can set it."""
     found = path.stat()
-    return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    return found.st_ino, found.st_ctime_ns
 
 
 def _where(work: Work, name: str) -> str:

@@ -8,7 +8,6 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 
 from agentd import process
@@ -90,11 +89,11 @@ def around_tests(project: Project, cwd: Path) -> Callable[[Sequence[str]], tuple
 def wrap(project: Project, argv: Sequence[str], reach: Reach) -> tuple[str, ...]:
     """The words that start a program with this reach; as they were where there is no sandbox, if that is allowed."""
     settings = project.config.sections["sandbox"]
-    front = find_front(os.environ.get("PATH", os.defpath))
+    front = _known_front(project)
     if front.why and settings["mode"] == "on":
         raise AgentdError(f'[sandbox] mode = "on", but {front.why}.', front.fix)
     if front.why:
-        _say_once(project.say, f"⚠ no sandbox: {front.why}. Fix: {front.fix}")
+        project.say_once(f"⚠ no sandbox: {front.why}. Fix: {front.fix}")
         return tuple(argv)
     if not argv or not reach.find(argv[0]):
         return tuple(argv)  # whoever starts it says what is not there
@@ -104,9 +103,12 @@ def wrap(project: Project, argv: Sequence[str], reach: Reach) -> tuple[str, ...]
     return enclose(argv, front, rules(reach, argv[0]), reach.cwd)
 
 
-@cache
-def _say_once(say: Callable[[str], None], text: str) -> None:
-    say(text)
+def _known_front(project: Project) -> Front:
+    """How the sandbox is started, tried once for as long as a project is open."""
+    path = os.environ.get("PATH", os.defpath)
+    front: Front = project.known.get(("sandbox", path)) or find_front(path)
+    project.known["sandbox", path] = front
+    return front
 
 
 def enclose(argv: Sequence[str], front: Front, rules: Mapping[str, Rule], cwd: str) -> tuple[str, ...]:
@@ -133,9 +135,8 @@ def _mount(path: str, rule: Rule) -> tuple[str, ...]:
     return "--dev-bind" if path.startswith("/dev/") else "--bind", path, path
 
 
-@cache
 def find_front(path: str) -> Front:
-    """How `bwrap` is started, tried once: that it is there does not mean that the kernel lets it work."""
+    """How `bwrap` is started, after a trial: that it is there does not mean that the kernel lets it work."""
     if sys.platform != "linux":
         return Front(why=f"there is no bubblewrap for {sys.platform}", fix='set mode = "off" in [sandbox]')
     bwrap = shutil.which("bwrap", path=path)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from agentd.errors import NotFound, RunNotFound, Unsound, UsageError
 from agentd.model.decision import Answer, Decision
@@ -35,7 +36,8 @@ class Project:
     """One repository, and the families whose runs it may hold; the one without tables has a person's own workflows.
 
     `ask` puts a question to whoever is there, if `attended`; `say` and `watch` tell what happens. `finished` names the
-    runs in which a command had been cut off and was finished when this was opened.
+    runs in which a command had been cut off and was finished when this was opened, `known` holds what was found out
+    about the machine since.
     """
 
     root: Path
@@ -48,11 +50,18 @@ class Project:
     interrupted: threading.Event = field(default_factory=threading.Event)
     turn: threading.Lock = field(default_factory=threading.Lock)
     tables: dict[tuple[str, bool], Workflow] = field(default_factory=dict)
+    known: dict[tuple[str, str], Any] = field(default_factory=dict)
     finished: tuple[str, ...] = ()
 
     def now(self) -> str:
         """The time as files carry it: ISO-8601, UTC, to the microsecond, so that it orders what happens within a second."""
         return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+    def say_once(self, text: str) -> None:
+        """Say something that is true of the machine, and not of one run or one call."""
+        mine = object()
+        if self.known.setdefault(("said", text), mine) is mine:
+            self.say(text)
 
     def who(self) -> str:
         return os.environ.get("USER") or os.environ.get("LOGNAME") or str(os.getuid() if hasattr(os, "getuid") else "")

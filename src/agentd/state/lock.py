@@ -38,7 +38,7 @@ class Lock:
         if self._fd >= 0:
             with suppress(OSError):
                 os.ftruncate(self._fd, 0)
-            os.close(self._fd)
+            _let_go(self._fd)
             self._fd = -1
 
 
@@ -82,7 +82,14 @@ def holder(folder: Path) -> dict[str, Any] | None:
     else:
         return None
     finally:
-        os.close(fd)
+        _let_go(fd)
+
+
+def _let_go(fd: int) -> None:
+    """Unlock, not only close: a process that another thread is just starting holds a copy for a moment."""
+    with suppress(OSError):
+        fcntl.flock(fd, fcntl.LOCK_UN)
+    os.close(fd)
 
 
 def there(folder: Path) -> Path:

@@ -26,7 +26,6 @@ class Store:
         self.codec = codec
         self.role = role
         self._document: lossless_yaml.Document | None = None
-        self._seen: tuple[int, int, int] | None = None
         self._known: Mapping[str, Any] = {}
         self._phase = ""
         self._text = b""
@@ -41,7 +40,6 @@ class Store:
 
     def load(self) -> State:
         """What the file says; a file that cannot be believed is an error that leaves it untouched."""
-        seen = self._signature()
         try:
             text = self.path.read_bytes()
         except OSError as error:
@@ -51,7 +49,7 @@ class Store:
             state = decode(self.codec, data)
         except Malformed as error:
             raise self.corrupt(str(error), *error.keys) from None
-        self._seen, self._known, self._phase, self._text = seen, data, state.run.phase, text
+        self._known, self._phase, self._text = data, state.run.phase, text
         return state
 
     def peek(self) -> State:
@@ -74,12 +72,12 @@ class Store:
         data = encode(self.codec, state)
         text = self._render(data)
         durable.replace(self.path, text, self.role)
-        self._seen, self._known, self._phase, self._text = self._signature(), data, state.run.phase, text
+        self._known, self._phase, self._text = data, state.run.phase, text
         return state
 
     def put_back(self, *keys: str) -> list[str]:
         """Undo what somebody else did to these keys of the file since the last save; gives the keys it was done to."""
-        if self._seen is None or self._seen == self._signature():
+        if self._is_as_saved():
             return []
         known = self._known
         theirs = self._parse(self.path.read_bytes())
@@ -103,7 +101,6 @@ class Store:
         durable.replace(self.path, self._text, self.role)
         if self.codec.file.endswith(".yaml"):
             self._parse(self._text)
-        self._seen = self._signature()
         return f"left unreadable (it is now {aside})" if aside else "taken away"
 
     def _set_aside(self) -> str:
@@ -154,7 +151,7 @@ class Store:
     def _edits(self) -> tuple[Mapping[str, Any], set[str]]:
         """What somebody else changed in the file and took out of it while we held the lock; their phase is never
         overruled."""
-        if self._seen is None or self._seen == self._signature():
+        if self._is_as_saved():
             return {}, set()
         known, phase = self._known, self._phase
         theirs = self.load()
@@ -167,12 +164,12 @@ class Store:
         edited = {key: value for key, value in theirs.fields.items() if key not in known or known[key] != value}
         return edited, known.keys() - theirs.fields.keys()
 
-    def _signature(self) -> tuple[int, int, int] | None:
+    def _is_as_saved(self) -> bool:
+        """Whether the file is what it was when it was last loaded or saved; a new one is."""
         try:
-            seen = self.path.stat()
+            return not self._text or self.path.read_bytes() == self._text
         except OSError:
-            return None
-        return (seen.st_ino, seen.st_size, seen.st_mtime_ns)
+            return False
 
     def _line(self, keys: tuple[str, ...]) -> int:
         """Where the value under `keys` stands; the first line if that cannot be told."""
