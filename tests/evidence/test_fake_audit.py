@@ -9,6 +9,7 @@ import pytest
 
 from agentd.evidence.runner import look
 from agentd.model.evidence import Command, Result
+from tests.evidence import fake_audit
 
 PACKAGES = {"flask": "0.5", "minimist": "1.2.0", "six": "1.16.0"}
 ADVISORIES = [
@@ -26,8 +27,8 @@ NAMED = {
 
 def audit(tool: str, folder: Path, **facts: object) -> Result:
     (folder / "audit.json").write_text(json.dumps(facts))
-    run = f"{shlex.quote(sys.executable)} -m agentd.evidence.fake_audit --as {tool}"
-    return look(Command("audit", run), folder, {"PYTHONPATH": str(Path(__file__).parents[2] / "src")}, 60.0, None)
+    run = f"{shlex.quote(sys.executable)} {shlex.quote(fake_audit.__file__)} --as {tool}"
+    return look(Command("audit", run), folder, {}, 60.0, None)
 
 
 @pytest.mark.parametrize("tool", NAMED)

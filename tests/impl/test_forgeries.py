@@ -4,7 +4,7 @@ The cases are data: one more entry in forgeries.yaml is one more test. What a ca
 
 implement, resolve, review   what the liars do, over the honest agents' entries; null takes something away, `resolve` adds
                              to an agent that does nothing
-settings                     settings of agentd/config.toml, section by section; `{{python}}` is the Python that runs agentd
+settings                     settings of agentd/config.toml, section by section; `{{python}}` is the Python that runs agentd, `{{fake_audit}}` the audit of tests/evidence
 files                        what is committed before the change is implemented
 between                      a person's shell command after the first `agentd impl`, which is then given again
 named                        what must stand in the output or in REVIEW.md, all of it
@@ -23,6 +23,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.evidence import fake_audit
 from tests.impl.coding import APPROVED, EXPORT, GOOD, HONEST, TESTS
 from tests.sandbox import CHANGE, Ran, Sandbox
 
@@ -58,7 +59,10 @@ def filled(value: Any) -> Any:
         return {key: filled(part) for key, part in value.items()}
     if isinstance(value, list):
         return [filled(part) for part in value]
-    return value.replace("{{python}}", sys.executable) if isinstance(value, str) else value
+    known = {"{{python}}": sys.executable, "{{fake_audit}}": str(Path(fake_audit.__file__))}
+    for slot, words in known.items() if isinstance(value, str) else ():
+        value = value.replace(slot, words)
+    return value
 
 
 def shell(sandbox: Sandbox, command: str) -> None:

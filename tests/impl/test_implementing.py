@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.evidence import fake_audit
 from tests.impl.coding import APPROVED, HONEST, QUOTE, called, report, seen, tasks, verdict
 from tests.plan.plans import answered, plan_of, spied, steps
 from tests.sandbox import CHANGE, IDEA, NEVER, YES, Sandbox
 
-FAKE_AUDIT = f"{sys.executable} -m agentd.evidence.fake_audit --as pip-audit"
+FAKE_AUDIT = f"{sys.executable} {fake_audit.__file__} --as pip-audit"
 
 
 def phases(sandbox: Sandbox) -> list[str]:

@@ -1,6 +1,6 @@
 """An audit without a network: a program that looks dependencies up in a file and prints what the real tools print.
 
-Run it as `python -m agentd.evidence.fake_audit --as pip-audit|npm|cargo`. It asks nobody and changes nothing.
+Run it as `python fake_audit.py --as pip-audit|npm|cargo`. It asks nobody and changes nothing.
 """
 
 import argparse
