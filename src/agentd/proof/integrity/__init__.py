@@ -13,6 +13,7 @@ from agentd.proof.integrity.pairs import Placed, pair_tests
 from agentd.proof.integrity.parsed import Mark, ParsedFile
 from agentd.proof.integrity.parsers import parse
 from agentd.proof.integrity.paths import is_collected, is_test, is_test_config, language, tidy
+from agentd.proof.integrity.rules import HIDDEN, SETTINGS, SKIPPED
 from agentd.proof.integrity.settings import audit_settings
 
 __all__ = ["audit", "files_run", "is_collected", "is_test", "is_test_config", "may_hold_tests", "tests_in"]
@@ -93,12 +94,12 @@ def _disabled(before: Placed, now: ParsedFile) -> Harm:
     quoted = re.compile(rf"(?<![\w]){re.escape(test.short)}(?![\w])")
     for line, text in now.comments:
         if quoted.search(text) and _CODE.search(text):
-            return Harm("skipped_test", f"{test.short} is commented out", file, line, text)
+            return Harm(SKIPPED, f"{test.short} is commented out", file, line, text)
     called = {name for each in now.tests for claim in each.claims for name in re.findall(r"\w+", claim.subject)}
     for other in now.others:
         if other.body == test.body and other.short not in called:
             message = f"{test.short} became {other.short}, which is not collected"
-            return Harm("skipped_test", message, file, other.line, other.quote)
+            return Harm(SKIPPED, message, file, other.line, other.quote)
     return Harm("deleted_test", f"{test.short} is gone", file, test.line, test.quote)
 
 
@@ -115,7 +116,7 @@ def _whole_file(file: _File) -> Iterator[Harm]:
     for hook in file.new.hooks:
         if hooks.get(hook.name) != hook.body:
             message = f"{hook.name} chooses tests or changes what they came to"
-            yield Harm("changed_test_settings", message, path, hook.line, hook.quote)
+            yield Harm(SETTINGS, message, path, hook.line, hook.quote)
     helpers = {other.name: other for other in file.old.others if other.real}
     for other in file.new.others:
         if other.name in helpers:
@@ -145,4 +146,4 @@ def _shadows(change: Changed) -> Iterator[Harm]:
     if change.new is not None and ((change.old is None and _SHADOWS.match(path)) or _CUSTOMIZE.search(path)):
         first = next((line.strip() for line in change.new.split("\n") if line.strip()), "")
         message = f"{path} takes the place of the test runner, or changes Python before it runs"
-        yield Harm("hidden_failure", message, change.path, 1, first)
+        yield Harm(HIDDEN, message, change.path, 1, first)

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agentd.proof.integrity.parsed import Mark, mark
+from agentd.proof.integrity.rules import HIDDEN, SKIPPED
 from agentd.proof.integrity.source import Source
 
-SKIPPED = "skipped_test"
 _RETURN = re.compile(r"^\s*(return)\s*;?\s*$", re.M)
 
 
@@ -34,7 +34,7 @@ def mark_at(source: Source, at: int, rule: str, what: str, owner: str = "", sure
 def hidden(source: Source, hides: re.Pattern[str]) -> tuple[Mark, ...]:
     """Each place that hides the results of the tests."""
     return tuple(
-        mark_at(source, match.start(), "hidden_failure", f"{match[0].strip()} hides what the tests come to")
+        mark_at(source, match.start(), HIDDEN, f"{match[0].strip()} hides what the tests come to")
         for match in hides.finditer(source.bare)
     )
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from agentd.proof.integrity.parsed import Claim, Mark, ParsedFile, Test
 from agentd.proof.integrity.python_claims import ASSERTS
+from agentd.proof.integrity.rules import SKIPPED
 from agentd.proof.integrity.source import Source, normalized
 
 _HEAD = re.compile(r"^([ \t]*)(?:async\s+)?(def|class)\s+(\w+)")
@@ -62,7 +63,7 @@ def _test(name: str, at: int, end: int, start: int, code: list[str], bare: list[
         body=normalized("\n".join(code[at + 1 : end + 1])),
         claims=tuple(_claims(at, end, code, bare, source)),
         marks=tuple(
-            Mark("skipped_test", "is skipped", number + 1, source.lines[number].strip())
+            Mark(SKIPPED, "is skipped", number + 1, source.lines[number].strip())
             for number in range(start, end + 1)
             if number != at and _SKIP.match(bare[number].strip().removeprefix("raise "))
         ),

@@ -1,13 +1,14 @@
-"""Which files of a project a command runs: scripts that it names, and those that targets and other scripts name in turn."""
+"""Which files of a project a command runs: the scripts that it names, and those that targets and scripts name in turn."""
 
-import json
 import posixpath
 import re
 import shlex
 from collections.abc import Callable, Iterator
 
+from agentd.proof.integrity.makefile import targets
+from agentd.proof.integrity.package_json import scripts
 from agentd.proof.integrity.paths import is_collected, is_test_config, tidy
-from agentd.proof.integrity.shell_commands import closure, rules_of
+from agentd.proof.integrity.shell_commands import closure
 
 Read = Callable[[str], str | None]
 _DEEP = 4
@@ -16,18 +17,18 @@ _INTERPRETER = re.compile(
 )
 _MAKE = re.compile(r"^(g?make|just)$")
 _PACKAGE = re.compile(r"^(npm|yarn|pnpm|bun)$")
-_PASSES = re.compile(
+_WRAPPER = re.compile(
     r"^(env|exec|time|timeout|nice|nohup|sudo|command|xvfb-run|uvx?|poetry|pipenv|pdm|hatch|rye|run|npx|\d+\w?|\w+=.*)$"
 )
-_CUT = re.compile(r"^(&&|\|\||;|\||&|\(|\)|\{|\}|!|then|do|else)$")
+_SEPARATOR = re.compile(r"^(&&|\|\||;|\||&|\(|\)|\{|\}|!|then|do|else)$")
 _SCRIPT = re.compile(r"\.(ba|z|k)?sh$|^[^.]*$|(^|/)[^./]+$")
 _RUNNABLE = re.compile(r"\.(sh|bash|bat|ps1|py|rb|pl|[cm]?[jt]s)$")
 
 
 def files_run(command: str, folder: str, read: Read) -> frozenset[str]:
-    """The paths that a command, given in a folder, may run; `read` gives a file's text, or None.
+    """The paths that a command in a folder may run; `read` gives a file's text, or None.
 
-    Files that a program is given are none of them, nor are settings, which are looked at by what they say.
+    Arguments of a program do not count, nor do settings, which are audited by their content.
     """
     found: set[str] = set()
     _follow(command, folder, read, found, _DEEP)
@@ -45,12 +46,12 @@ def _follow(command: str, folder: str, read: Read, found: set[str], deep: int) -
                 for line in text.split("\n")[:400]:
                     _follow(line, folder, read, found, deep - 1)
         if deep:
-            for line in _named(words, folder, read):
+            for line in _named_commands(words, folder, read):
                 _follow(line, folder, read, found, deep - 1)
 
 
 def _simple(command: str) -> Iterator[list[str]]:
-    """The commands of a line, word by word, without what sets variables."""
+    """The simple commands of a line, as words, without their variables."""
     try:
         lexer = shlex.shlex(command.lstrip("\t @-+"), posix=True, punctuation_chars=True)
         lexer.whitespace_split = True
@@ -59,7 +60,7 @@ def _simple(command: str) -> Iterator[list[str]]:
         words = [*command.split(), ";"]
     held: list[str] = []
     for word in words:
-        if not _CUT.match(word):
+        if not _SEPARATOR.match(word):
             held += [word] if held or not re.match(r"^\w+=", word) else []
             continue
         if held:
@@ -68,7 +69,7 @@ def _simple(command: str) -> Iterator[list[str]]:
 
 
 def _paths(words: list[str], folder: str) -> Iterator[str]:
-    """What a simple command runs, by its place: first of all, or first after an interpreter or what passes a command on."""
+    """The file that a simple command runs: its first word, or the first after an interpreter or a wrapper such as `env`."""
     for at, word in enumerate(words):
         before = words[:at]
         by = next((place for place, each in enumerate(before) if _INTERPRETER.match(posixpath.basename(each))), None)
@@ -76,37 +77,31 @@ def _paths(words: list[str], folder: str) -> Iterator[str]:
         if by is not None and any(re.fullmatch(r"-[a-zA-Z]*[mc]", each) for each in first):
             return
         values = [each for place, each in enumerate(first) if place == 0 or not first[place - 1].startswith("-")]
-        if not all(each.startswith("-") or (by is None and _PASSES.match(each)) for each in values):
+        if not all(each.startswith("-") or (by is None and _WRAPPER.match(each)) for each in values):
             return
         path = posixpath.normpath(posixpath.join(folder, tidy(word)))
         settings = is_test_config(path) and not _RUNNABLE.search(path)
         outside = path.startswith("..") or re.match(r"[-/~$<>]", word)
-        if not outside and not settings and not is_collected_test(path):
+        if not outside and not settings and not _is_collected_test(path):
             yield path
 
 
-def is_collected_test(path: str) -> bool:
-    """Whether a file is a test that a runner is given, and not a script that runs them."""
+def _is_collected_test(path: str) -> bool:
+    """Whether a file is a test for a runner, and not a script that runs tests."""
     return is_collected(path) and not re.search(r"\.(sh|bash|bat|ps1)$|(^|/)[^./]+$", path)
 
 
-def _named(words: list[str], folder: str, read: Read) -> Iterator[str]:
-    """The commands behind a target of make or just, or behind a script of package.json."""
+def _named_commands(words: list[str], folder: str, read: Read) -> Iterator[str]:
+    """The commands of a make or just target, or of a script of package.json."""
     program = posixpath.basename(words[0])
     if _MAKE.match(program):
         names = ("Makefile", "makefile", "GNUmakefile") if "make" in program else ("justfile", "Justfile", ".justfile")
         text = next((text for name in names if (text := read(posixpath.join(folder, name))) is not None), "")
-        rules = rules_of(text)
+        rules = targets(text)
         wanted = [word for word in words[1:] if word in rules] or list(rules)[:1]
-        for name in sorted(closure(wanted, {name: set(needs) for name, (_, needs, _) in rules.items()})):
-            yield from rules[name][2]
+        for name in sorted(closure(wanted, {name: set(target.needs) for name, target in rules.items()})):
+            yield from rules[name].recipe
     elif _PACKAGE.match(program):
-        try:
-            package = json.loads(read(posixpath.join(folder, "package.json")) or "{}")
-        except (ValueError, RecursionError):
-            return
-        scripts = package.get("scripts") if isinstance(package, dict) else None
+        known = scripts(read(posixpath.join(folder, "package.json")) or "")
         for word in ["test" if word == "t" else word for word in words[1:]]:
-            for name in (f"pre{word}", word, f"post{word}"):
-                if isinstance(scripts, dict) and isinstance(scripts.get(name), str):
-                    yield scripts[name]
+            yield from (known[name] for name in (f"pre{word}", word, f"post{word}") if name in known)

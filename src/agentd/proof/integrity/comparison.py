@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator
 from agentd.model.evidence import Harm
 from agentd.proof.integrity.claim_pairs import pair_claims
 from agentd.proof.integrity.parsed import Claim, Row, Test
+from agentd.proof.integrity.rules import SKIPPED
 
 _DEFAULT_TOLERANCES = {"rel": 1e-6, "abs": 1e-12, "rel_tol": 1e-9, "rtol": 1e-5, "atol": 1e-8}
 _DEFAULT_PRECISIONS = {"places": -7.0, "digits": -2.0}
@@ -23,7 +24,7 @@ def compare(file: str, old: Test, new: Test, planned: bool, elsewhere: Collectio
 def skipped(file: str, old: Test | None, new: Test) -> Iterator[Harm]:
     """Marks that a test did not have; a new test may have conditions."""
     known = {mark.key for mark in old.marks} if old else set()
-    if old and any(mark.sure and mark.rule == "skipped_test" for mark in old.marks):
+    if old and any(mark.sure and mark.rule == SKIPPED for mark in old.marks):
         known |= {mark.key for mark in new.marks if mark.rule == "skipped_test"}
     for mark in new.marks:
         if mark.key not in known and (old or mark.sure):

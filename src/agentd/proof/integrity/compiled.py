@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from agentd.proof.integrity.assertion_calls import claims
-from agentd.proof.integrity.brace_marks import SKIPPED, Group, around, early_return, hidden, mark_at
+from agentd.proof.integrity.brace_marks import Group, around, early_return, hidden, mark_at
 from agentd.proof.integrity.compiled_languages import LANGUAGES, NEVER, Language
 from agentd.proof.integrity.parsed import Claim, Mark, ParsedFile, Test, mark
+from agentd.proof.integrity.rules import SKIPPED
 from agentd.proof.integrity.source import Source, normalized
 
 _GO_TAG = re.compile(r"^//(?:go:build|\s*\+build)\s+(.*)$", re.M)

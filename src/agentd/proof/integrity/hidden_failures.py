@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 
 from agentd.proof.integrity.parsed import Mark, mark
 from agentd.proof.integrity.python_syntax import dotted, full_name, imported, is_main
+from agentd.proof.integrity.rules import HIDDEN
 
-RULE = "hidden_failure"
 _EXITS = {"sys.exit", "os._exit", "exit", "quit", "pytest.exit", "SystemExit", "_exit"}
 _FRAMEWORKS = {"unittest", "pytest", "_pytest", "nose"}
 _SETS = {"setattr", "__setattr__", "delattr", "object", "patch"}  # patch.object too
@@ -23,7 +23,7 @@ def hidden_failures(tree: ast.Module, lines: list[str], program: bool = False) -
     names = imported(tree)
     for node in ast.walk(tree):
         if what := _what(node, id(node) in mains, names, program):
-            yield mark(lines, getattr(node, "lineno", 0), RULE, what)
+            yield mark(lines, getattr(node, "lineno", 0), HIDDEN, what)
 
 
 def _what(node: ast.AST, main: bool, names: Mapping[str, str], program: bool) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from agentd.proof.integrity.assertion_calls import claims
 from agentd.proof.integrity.assertion_names import ASKED
-from agentd.proof.integrity.brace_marks import SKIPPED, Group, around, early_return, hidden, mark_at
+from agentd.proof.integrity.brace_marks import Group, around, early_return, hidden, mark_at
 from agentd.proof.integrity.parsed import Mark, ParsedFile, Test
+from agentd.proof.integrity.rules import SKIPPED
 from agentd.proof.integrity.source import Source, normalized
 
 FOCUSED = "focused_test"

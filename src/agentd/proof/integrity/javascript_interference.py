@@ -4,6 +4,7 @@ import re
 
 from agentd.proof.integrity.parsed import Mark, mark
 from agentd.proof.integrity.paths import is_test_config, tidy
+from agentd.proof.integrity.rules import HIDDEN, KNOWS
 from agentd.proof.integrity.source import Source
 
 _DETECTS = re.compile(
@@ -30,9 +31,9 @@ def interference(path: str, text: str) -> tuple[Mark, ...]:
         exits = [each.start() for each in _EXIT.finditer(source.bare)] if not text.startswith("#!") else []
         ended = [at for at in exits if _at_load(source, at)]
     found = [
-        *(("knows_its_tests", "it asks whether it is being tested", at) for at in asked),
-        *(("hidden_failure", "it ends the run as soon as it is loaded", at) for at in ended),
-        *(("hidden_failure", "the test framework itself is changed", at) for at in replaced),
+        *((KNOWS, "it asks whether it is being tested", at) for at in asked),
+        *((HIDDEN, "it ends the run as soon as it is loaded", at) for at in ended),
+        *((HIDDEN, "the test framework itself is changed", at) for at in replaced),
     ]
     return tuple(mark(source.lines, source.line(at), rule, f"{what}: “{source.quote(at)}”") for rule, what, at in found)
 

@@ -8,9 +8,10 @@ from dataclasses import replace
 from agentd.proof.integrity.hidden_failures import hidden_failures
 from agentd.proof.integrity.parsed import MANY, Mark, ParsedFile, Row, Test, line_of, mark
 from agentd.proof.integrity.python_claims import Scope, claims
-from agentd.proof.integrity.python_skips import RULE, body_marks, decorator_marks, module_marks, narrows
+from agentd.proof.integrity.python_skips import body_marks, decorator_marks, module_marks, narrows
 from agentd.proof.integrity.python_syntax import UNREADABLE, Function, dotted, is_plain, last_name, truth
 from agentd.proof.integrity.python_syntax import parse as parse_python
+from agentd.proof.integrity.rules import SKIPPED
 
 HOOKS = re.compile(
     r"^pytest_(collection_modifyitems|runtest_(makereport|protocol|call|setup|teardown|logreport)|sessionfinish|ignore_collect"
@@ -77,14 +78,14 @@ def _functions(
 def _condition(node: ast.stmt, lines: list[str], negated: str) -> Iterator[Mark]:
     if isinstance(node, ast.If) and (negated or truth(node.test) is not True):
         what = f"is there only if {negated}{ast.unparse(node.test)}"
-        yield mark(lines, node.lineno, RULE, what, sure=truth(node.test) is bool(negated))
+        yield mark(lines, node.lineno, SKIPPED, what, sure=truth(node.test) is bool(negated))
 
 
 def _constructor(node: ast.ClassDef, lines: list[str]) -> Iterator[Mark]:
     for each in node.body:
         if isinstance(each, ast.FunctionDef) and each.name == "__init__" and not node.bases:
             what = "is not collected: a test class must not have __init__"
-            yield mark(lines, each.lineno, RULE, what, node.name)
+            yield mark(lines, each.lineno, SKIPPED, what, node.name)
 
 
 def _test(name: str, function: Function, marks: tuple[Mark, ...], scope: Scope) -> Test:

@@ -4,12 +4,12 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 
-from agentd.proof.integrity.hidden_failures import RULE, hidden_failures
+from agentd.proof.integrity.hidden_failures import hidden_failures
 from agentd.proof.integrity.parsed import Mark, line_of, mark
 from agentd.proof.integrity.paths import tidy
 from agentd.proof.integrity.python_syntax import UNREADABLE, full_name, imported, is_main, parse
+from agentd.proof.integrity.rules import HIDDEN, KNOWS
 
-KNOWS = "knows_its_tests"
 _FRAMEWORK = re.compile(r"^(unittest|_?pytest|nose2?)(\.|$)")
 _VARIABLE = re.compile(r"^PYTEST_(CURRENT_TEST|VERSION|XDIST_WORKER)$")
 _STACK = re.compile("test")
@@ -36,7 +36,7 @@ _HELPS = re.compile(
 )
 _LINES = (
     (KNOWS, re.compile(r"PYTEST_CURRENT_TEST|[\"'](unittest|pytest)[\"']\s+in\s+sys\.modules|^\s*(import|from)\s+(unittest|pytest)\b")),
-    (RULE, re.compile(r"^(os\._exit\(|sys\.exit\((0|)\))|\bTestCase\.\w+\s*=(?!=)")),
+    (HIDDEN, re.compile(r"^(os\._exit\(|sys\.exit\((0|)\))|\bTestCase\.\w+\s*=(?!=)")),
 )  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def interference(path: str, text: str, helper: bool) -> tuple[Mark, ...]:
             mark(lines, at, rule, f"it interferes with the test run: “{line.strip()}”")
             for at, line in enumerate(lines, 1)
             for rule, pattern in _LINES
-            if (rule == RULE or not helper) and pattern.search(line)
+            if (rule == HIDDEN or not helper) and pattern.search(line)
         )
 
 
@@ -69,9 +69,9 @@ def _exits(path: str, tree: ast.Module, names: Mapping[str, str], lines: list[st
         name, line = _exit(node, names), getattr(node, "lineno", 0)
         if name and id(node) in at_once:
             what = f"{name} ends the run as soon as it is imported: “{line_of(lines, line)}”"
-            yield mark(lines, line, RULE, what)
+            yield mark(lines, line, HIDDEN, what)
         elif name in _HARD_EXITS and not forks and id(node) not in mains:
-            yield mark(lines, line, RULE, f"{name} ends the run as if all tests had passed")
+            yield mark(lines, line, HIDDEN, f"{name} ends the run as if all tests had passed")
 
 
 def _exit(node: ast.AST, names: Mapping[str, str]) -> str:

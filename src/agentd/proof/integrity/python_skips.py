@@ -8,8 +8,8 @@ from dataclasses import replace
 from agentd.proof.integrity.parsed import Mark, mark
 from agentd.proof.integrity.python_claims import ASSERTS
 from agentd.proof.integrity.python_syntax import Function, dotted, last_name, truth
+from agentd.proof.integrity.rules import SKIPPED
 
-RULE = "skipped_test"
 _CONDITIONAL = {"skipif", "skipIf", "skipUnless", "xfail"}
 _MARKS = {*_CONDITIONAL, "skip", "expectedFailure", "SkipTest"}
 _CALLS = {"skip", "xfail", "pytest.skip", "pytest.xfail", "pytest.skip.Exception", "pytest.xfail.Exception"}
@@ -32,7 +32,7 @@ def _decorator(name: str, call: ast.Call | None, line: int, lines: list[str], ow
     said = f" where {ast.unparse(condition)}" if condition else ""
     what = "is expected to fail" if name in ("xfail", "expectedFailure") else "is skipped"
     sure = condition is None or truth(_parsed(condition)) is (name != "skipUnless")
-    return mark(lines, line, RULE, f"{what}{said}", owner, sure)
+    return mark(lines, line, SKIPPED, f"{what}{said}", owner, sure)
 
 
 def _parsed(condition: ast.expr) -> ast.expr:
@@ -60,10 +60,10 @@ def module_marks(body: Sequence[ast.stmt], lines: list[str], owner: str) -> Iter
             if name == "pytestmark" and value is not None:
                 yield from decorator_marks([value], lines, owner)
             elif name == "__test__" and isinstance(value, ast.Constant) and not value.value:
-                yield mark(lines, node.lineno, RULE, "is not collected", owner)
+                yield mark(lines, node.lineno, SKIPPED, "is not collected", owner)
             elif name in ("collect_ignore", "collect_ignore_glob") and value is not None:
                 what = f"is not collected ({ast.unparse(value)})"
-                yield mark(lines, node.lineno, RULE, what, owner or "what collect_ignore names")
+                yield mark(lines, node.lineno, SKIPPED, what, owner or "what collect_ignore names")
         if isinstance(node, ast.Expr | ast.Raise | ast.If | ast.Try | ast.Assign):
             yield from (replace(each, owner=owner) for each in _skips([node], lines, ""))
 
@@ -83,7 +83,7 @@ def _skips(body: Sequence[ast.stmt], lines: list[str], condition: str) -> Iterat
             if isinstance(each, ast.Raise | ast.Call) and _is_skip(each):
                 said = condition or (ast.unparse(each) if "importorskip" in dotted(each) else "")
                 what = "skips itself" + (f" where {said}" if said else "")
-                yield mark(lines, each.lineno, RULE, what, sure=not said)
+                yield mark(lines, each.lineno, SKIPPED, what, sure=not said)
 
 
 def _is_skip(node: ast.Raise | ast.Call) -> bool:
@@ -98,11 +98,11 @@ def _returns(function: Function, lines: list[str]) -> Iterator[Mark]:
         if not function.body[at + 1 :] or _asserts(node):
             return
         if isinstance(node, ast.Return):
-            yield mark(lines, node.lineno, RULE, "returns before it asserts anything")
+            yield mark(lines, node.lineno, SKIPPED, "returns before it asserts anything")
             return
         if isinstance(node, ast.If) and node.body and isinstance(node.body[-1], ast.Return) and not node.orelse:
             what = f"returns before it asserts anything, where {ast.unparse(node.test)}"
-            yield mark(lines, node.lineno, RULE, what, sure=truth(node.test) is True)
+            yield mark(lines, node.lineno, SKIPPED, what, sure=truth(node.test) is True)
 
 
 def _asserts(node: ast.stmt) -> bool:
