@@ -11,7 +11,8 @@ from pathlib import Path
 
 import click
 
-from agentd.agents.table import ADAPTERS, Abilities
+from agentd.agents.adapter import Abilities
+from agentd.agents.table import ADAPTERS
 from agentd.app import LAYOUTS
 from agentd.calling.retry import MOVES, Move
 from agentd.cli import COMMANDS, cli

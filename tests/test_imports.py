@@ -32,9 +32,9 @@ PURE = ("model", "engine", "text", "proof/integrity", "library/spec", "families/
 OUTSIDE = {"io", "logging", "os", "pathlib", "random", "shutil", "socket", "subprocess", "tempfile", "time"}
 # The imports of agentd inside functions, each with its reason. There may be ten.
 LATE = {
-    ("agents/acp_client.py", "agentd.agents.acp_talk"): "needs a package that may not be installed",
+    ("agents/acp_client.py", "agentd.agents.acp_conversation"): "needs a package that may not be installed",
     ("agents/acp_client.py", "agentd.process"): "only when the client is told to end",
-    ("agents/player.py", "agentd.agents.toolcalls"): "a scripted agent without tools starts no server",
+    ("agents/scripted_agent.py", "agentd.agents.mcp_client"): "a scripted agent without tools starts no server",
     ("cli/completions.py", "agentd.cli"): "the group imports its commands",
     ("cli/mcp.py", "agentd.mcp"): "the SDK takes a second to import",
     ("runs/overview.py", "agentd.runs.family"): "looking at all runs loads no family's code",
@@ -43,8 +43,8 @@ LATE = {
 }
 # Words of a family that mean something else where they stand, and what.
 HOMONYMS = {
-    ("agents/player.py", "code"): "the exit code in an entry of a script",
-    ("agents/player.py", "done"): "the outcome of an entry that names none",
+    ("agents/scripted_agent.py", "code"): "the exit code in an entry of a script",
+    ("agents/scripted_agent.py", "done"): "the outcome of an entry that names none",
     ("families/own/__init__.py", "run_tests"): "an action",
     ("model/tools.py", "draft_questions"): "a tool",
     ("usage/budget.py", "change"): "the limit [budget] per_change",
@@ -287,7 +287,7 @@ def test_an_adapter_turns_values_into_values(name: str) -> None:
         "import os\nos.path.exists('x')",
         "import sys\nsys.stdin",
         "def read(lines):\n    return open('x')",
-        "from agentd.agents import player",
+        "from agentd.agents import scripted_agent",
         "from agentd.state import durable",
         "from agentd import process",
     ],

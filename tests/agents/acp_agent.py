@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from agentd.agents.toolcalls import opened
+from agentd.agents.mcp_client import opened
 
 OPTIONS = [
     {"optionId": "always", "name": "Always", "kind": "allow_always"},

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentd.agents import acp
-from agentd.agents.acp_rules import Rules, allows, mode_wanted, name_of, option, own_tool
-from agentd.agents.acp_words import Trouble, explain, stopped, usage_of
+from agentd.agents.acp_messages import explain, stopped, usage_of
+from agentd.agents.acp_permissions import Rules, allows, mode_wanted, name_of, option, own_tool
+from agentd.agents.events import CallFailed
 from agentd.model.job import Reply
 from agentd.model.usage import Usage
 from tests.agents.playing import HERE, Played, Project
@@ -224,7 +225,7 @@ def test_everything_but_a_turn_that_ended_is_a_failure(stage: Stage, deed: Any, 
         (explain("x", None, [1]), "failed", "None"),
     ],
 )
-def test_every_failure_has_its_class_and_says_why(trouble: Trouble, failure: str, error: str) -> None:
+def test_every_failure_has_its_class_and_says_why(trouble: CallFailed, failure: str, error: str) -> None:
     assert trouble.failure == failure
     assert error in str(trouble)
 

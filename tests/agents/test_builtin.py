@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentd.agents import builtin
-from agentd.agents.builtin_agent import Failed, counted, explain, find_model, message_in
+from agentd.agents.builtin_model import counted, explain, find_model, message_in
 from agentd.agents.builtin_tools import hidden, offers
+from agentd.agents.events import CallFailed
 from tests.agents.playing import Played, Project
 from tests.contract.model import FakeModel
 
@@ -254,7 +255,7 @@ def test_the_model_is_found_by_its_provider_or_its_address(model: str, base_url:
 
 def test_a_model_that_nobody_has_is_refused() -> None:
     for name in ("nobody:x", "anthropic:x"):
-        with pytest.raises(Failed):
+        with pytest.raises(CallFailed):
             find_model({"model": name, "base_url": ""}, "k" * 20)
 
 

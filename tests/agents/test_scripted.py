@@ -17,7 +17,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentd.agents import edits, player, script, scripted
+from agentd.agents import file_edits, script, scripted, scripted_agent
 from agentd.errors import BadConfig
 from agentd.model.job import Job, Reply
 from agentd.model.usage import Usage
@@ -307,7 +307,7 @@ def test_waiting_ends_when_the_file_comes(stage: Stage) -> None:
 
 def test_waiting_has_a_limit(tmp_path: Path) -> None:
     with pytest.raises(script.Trouble, match=r"Waited 0\.02 s for .*never"):
-        player.wait_for(str(tmp_path / "never"), 0.02)
+        scripted_agent.wait_for(str(tmp_path / "never"), 0.02)
 
 
 def test_parallel_agents_each_record_one_whole_line(stage: Stage, tmp_path: Path) -> None:
@@ -350,13 +350,13 @@ def test_a_path_that_leads_out_is_refused(tmp_path: Path, path: str) -> None:
     (root / "link").symlink_to(tmp_path / "elsewhere")
     (root / "x").symlink_to(root)
     with pytest.raises(script.Trouble, match="is not inside"):
-        edits.inside(str(root), path.format(root=root))
+        file_edits.inside(str(root), path.format(root=root))
 
 
 def test_a_link_within_the_folder_is_followed(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
-    assert edits.inside(str(tmp_path), "link/a") == str(tmp_path / "real" / "a")
+    assert file_edits.inside(str(tmp_path), "link/a") == str(tmp_path / "real" / "a")
 
 
 @pytest.mark.parametrize(("content", "found"), [("a b", 0), ("old old", 2)])
@@ -465,7 +465,13 @@ def test_the_prompt_is_taken_however_long_it_is(stage: Stage) -> None:
 
 
 def test_a_package_called_agentd_in_the_project_does_not_get_in_the_way(stage: Stage) -> None:
-    for name in ("agentd/__init__.py", "agentd/agents/__init__.py", "agentd/agents/player.py", "yaml.py", "json.py"):
+    for name in (
+        "agentd/__init__.py",
+        "agentd/agents/__init__.py",
+        "agentd/agents/scripted_agent.py",
+        "yaml.py",
+        "json.py",
+    ):
         path = stage.project / name
         path.parent.mkdir(exist_ok=True)
         path.write_text("raise SystemExit('the wrong one')\n")
@@ -481,12 +487,12 @@ def test_events_are_readable_whatever_the_locale(stage: Stage) -> None:
     assert [file.read_text("utf-8") for file in stage.folder.iterdir()] == ["ü"]
 
 
-def test_the_command_names_the_player_and_what_it_needs(stage: Stage) -> None:
+def test_the_command_names_the_program_and_what_it_needs(stage: Stage) -> None:
     job = replace(stage.job("build", 3, "t1"), settings={"script": "s.yaml"}, folder="agentd/changes/x")
     command = scripted.command(job)
-    assert command.argv == (sys.executable, "-P", "-m", "agentd.agents.player")
+    assert command.argv == (sys.executable, "-P", "-m", "agentd.agents.scripted_agent")
     assert command.stdin == "the prompt"
-    assert command.env == {
+    needed = {
         "AGENTD_SCRIPT": str(stage.project / "s.yaml"),
         "AGENTD_FOLDER": str(stage.project / "agentd/changes/x"),
         "AGENTD_STEP": "build",
@@ -498,6 +504,7 @@ def test_the_command_names_the_player_and_what_it_needs(stage: Stage) -> None:
         "AGENTD_SESSION": "",
         "AGENTD_SERVER": "",
     }
+    assert needed.items() <= command.env.items()
     assert scripted.command(replace(job, effort="high")).env["AGENTD_EFFORT"] == "high"
     served = scripted.command(replace(job, tools=("read_file",), server=("agentd", "mcp")))
     assert json.loads(served.env["AGENTD_SERVER"]) == ["agentd", "mcp"]
@@ -532,7 +539,7 @@ def test_a_job_without_a_script_is_refused_with_the_setting_to_add(stage: Stage)
 
 def test_started_by_hand_the_player_says_why_it_does_nothing() -> None:
     env = {name: value for name, value in os.environ.items() if name != "AGENTD_SCRIPT"}
-    argv = [sys.executable, "-P", "-m", "agentd.agents.player"]
+    argv = [sys.executable, "-P", "-m", "agentd.agents.scripted_agent"]
     ended = subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30)
     assert "AGENTD_SCRIPT is not set" in scripted.read(ended.stdout.splitlines()).error
     assert ended.returncode == 1

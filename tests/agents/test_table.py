@@ -11,14 +11,15 @@ from pathlib import Path
 import pytest
 
 from agentd.agents import scripted
-from agentd.agents.table import ADAPTERS, find
+from agentd.agents.plugins import find
+from agentd.agents.table import ADAPTERS
 from agentd.errors import NotFound
 from agentd.model.job import Job
 
 SRC = Path(__file__).parents[2] / "src" / "agentd"
 ASK = """
 import sys
-from agentd.agents.table import find
+from agentd.agents.plugins import find
 from agentd.errors import AgentdError
 from agentd.model.job import Job
 try:
@@ -83,7 +84,7 @@ def test_the_folders_of_an_agent_are_named_after_its_program() -> None:
 def test_the_facts_of_agents_are_read_without_importing_an_adapter() -> None:
     code = "import sys, agentd.runs.config; print(*(name for name in sys.modules if 'agentd.agents' in name))"
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, timeout=30)
-    assert done.stdout.split() == ["agentd.agents", "agentd.agents.table"]
+    assert sorted(done.stdout.split()) == ["agentd.agents", "agentd.agents.adapter", "agentd.agents.table"]
 
 
 # Names of adapters that stand outside of the table, and why.
@@ -112,7 +113,7 @@ def test_an_unknown_agent_is_refused_with_the_known_ones() -> None:
 
 @pytest.mark.parametrize("points", ["mine = agentd_mine", "mine = agentd_mine:ADAPTER"])
 def test_the_agent_of_another_package_is_found(tmp_path: Path, points: str) -> None:
-    code = ADAPTER + "from agentd.agents.table import Adapter\nADAPTER = Adapter('mine', command, read)\n"
+    code = ADAPTER + "from agentd.agents.adapter import Adapter\nADAPTER = Adapter('mine', command, read)\n"
     install(tmp_path, "agentd_mine", points, code)
     assert ask(tmp_path, "mine") == "mine echo hi x"
     assert "mine, opencode, scripted" in ask(tmp_path, "other")
@@ -151,8 +152,6 @@ def test_another_package_cannot_take_the_name_of_a_built_in_agent(tmp_path: Path
 
 
 def test_finding_a_built_in_agent_does_not_look_at_other_packages() -> None:
-    code = (
-        "import sys; from agentd.agents.table import find; find('scripted'); print('importlib.metadata' in sys.modules)"
-    )
+    code = "import sys; from agentd.agents.plugins import find; find('scripted'); print('importlib.metadata' in sys.modules)"
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, timeout=30)
     assert done.stdout.strip() == "False"

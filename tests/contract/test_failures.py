@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from agentd.agents.table import find
+from agentd.agents.plugins import find
 from tests.contract.conftest import Open
 from tests.contract.lab import DONE, REVIEW, WHEN, Lab
 from tests.contract.model import Scenes

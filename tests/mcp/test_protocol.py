@@ -8,7 +8,7 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
-from agentd.agents.toolcalls import opened
+from agentd.agents.mcp_client import opened
 from agentd.model.tools import TOOLS
 from tests.mcp import samples
 from tests.mcp.bench import Bench, said

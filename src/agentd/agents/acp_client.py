@@ -14,7 +14,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from agentd.agents.lines import emit
+from agentd.agents.event_writer import emit
 
 LONGEST_LINE = 256 << 20
 MARK = "AGENTD_ACP_RUN"
@@ -44,7 +44,7 @@ def fail(error: str) -> int:
 
 async def run(program: str, told: Mapping[str, Any], prompt: str) -> int:
     """Start the agent, converse, and end it; when this program is told to end, the agent is ended first."""
-    from agentd.agents.acp_talk import Talk
+    from agentd.agents.acp_conversation import Conversation
 
     here, loop = asyncio.current_task(), asyncio.get_running_loop()
     assert here is not None
@@ -57,7 +57,7 @@ async def run(program: str, told: Mapping[str, Any], prompt: str) -> int:
         agent = await asyncio.create_subprocess_exec(
             program, *told["argv"][1:], stdin=pipe, stdout=pipe, cwd=told["cwd"], limit=LONGEST_LINE
         )
-        talk = Talk(told, Pipes(agent))
+        talk = Conversation(told, Pipes(agent))
         result = await talk.hold(prompt)
         if result["status"] == "success" and told["server"] and not talk.served and not runs(told["server"]):
             error = "The agent did not start the MCP server agentd, or the server did not stay."

@@ -14,36 +14,21 @@ from contextlib import ExitStack, suppress
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from agentd.agents.builtin_model import Json, counted, explain, find_model, make_tool
 from agentd.agents.builtin_tools import ERROR, Offer, offers
-from agentd.agents.edits import write
-from agentd.agents.events import classify
-from agentd.agents.lines import emit
+from agentd.agents.event_writer import emit
+from agentd.agents.events import CallFailed
+from agentd.agents.file_edits import write
+from agentd.agents.mcp_client import Tools, opened
 from agentd.agents.script import Trouble
-from agentd.agents.toolcalls import Tools, opened
-from agentd.model.job import Failure
 from agentd.redaction import redact, secret_values
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
-    from pydantic_ai.models import Model
-    from pydantic_ai.tools import Tool
-    from pydantic_ai.usage import RunUsage
 
-Json = dict[str, Any]
 SESSION = re.compile(r"[0-9a-f]{32}")
-OPENAI = re.compile(r"^openai(-chat|-responses)?:")
 EFFORTS = ("minimal", "low", "medium", "high", "xhigh", "max")
 WRONG_CALLS = 5  # how often in a row a model may call one tool wrongly
-SHOWN = 2000
-
-
-class Failed(Exception):
-    """What ends the call, and the class of it."""
-
-    def __init__(self, error: str, failure: Failure = "failed", retry_after: float = 0.0) -> None:
-        super().__init__(error)
-        self.failure: Failure = failure
-        self.retry_after = retry_after
 
 
 def main() -> int:
@@ -52,15 +37,14 @@ def main() -> int:
     with suppress(OSError), ExitStack() as stack:  # a server that has died does not like to be closed
         try:
             if not told:
-                raise Failed("AGENTD_BUILTIN is not set; agentd sets it when it starts this program.")
+                raise CallFailed("AGENTD_BUILTIN is not set; agentd sets it when it starts this program.")
             asked = json.loads(sys.stdin.buffer.read())
             talk.load()
             key = take_key(told["api_key_env"])
             served = serve(stack, told)
             result = asyncio.run(talk.hold(asked["prompt"], asked["instructions"], key, served))
-        except Failed as failed:
-            more = {"failure": failed.failure, "retry_after": failed.retry_after}
-            result = {"status": "error", "error": str(failed), **more}
+        except CallFailed as failed:
+            result = failed.result()
         emit(type="result", **result, session=talk.session, model=talk.model, refused=talk.refused, usage=talk.usage)
     return 0 if result["status"] == "success" else 1
 
@@ -69,7 +53,7 @@ def take_key(variable: str) -> str:
     """The API key, out of the environment: what is started from here has no need of it."""
     key = os.environ.pop(variable, "") if variable else ""
     if variable and not key:
-        raise Failed(f"The variable {variable}, which is to hold the API key, is not set.", "auth")
+        raise CallFailed(f"The variable {variable}, which is to hold the API key, is not set.", "auth")
     return key
 
 
@@ -81,7 +65,7 @@ def serve(stack: ExitStack, told: Json) -> list[Offer]:
         tools = stack.enter_context(opened(told["server"]))
         listed = tools.request("tools/list", {}).get("result", {}).get("tools", [])
     except (Trouble, OSError, ValueError) as trouble:
-        raise Failed(f"The MCP server agentd could not be started: {trouble}") from trouble
+        raise CallFailed(f"The MCP server agentd could not be started: {trouble}") from trouble
     return [_served(tools, each) for each in listed if each.get("name") in told["tools"]]
 
 
@@ -93,7 +77,7 @@ def _served(tools: Tools, listed: Json) -> Offer:
             said = tools.call(name, arguments)
             return f"{ERROR}{said.text}" if said.refused else said.text
         except (Trouble, OSError, ValueError) as trouble:
-            raise Failed(f"The MCP server agentd failed in {name}: {trouble}") from trouble
+            raise CallFailed(f"The MCP server agentd failed in {name}: {trouble}") from trouble
 
     return Offer(name, listed.get("description") or "", listed.get("inputSchema") or {"type": "object"}, call)
 
@@ -117,7 +101,7 @@ class Talk:
                 with open(self.path(session), "rb") as file:
                     self.before = file.read()
             except (OSError, ValueError):
-                raise Failed(f"The conversation {session!r} was not found.", "lost") from None
+                raise CallFailed(f"The conversation {session!r} was not found.", "lost") from None
             self.session = session
 
     def path(self, session: str) -> str:
@@ -132,7 +116,7 @@ class Talk:
             from pydantic_ai.settings import ModelSettings
             from pydantic_ai.usage import UsageLimits
         except ImportError as missing:
-            raise Failed(
+            raise CallFailed(
                 f"The built-in agent is not installed: pip install 'agentd-workflows[api]' ({missing})"
             ) from None
         warnings.simplefilter("ignore")  # they are for who writes code with it
@@ -145,11 +129,11 @@ class Talk:
         try:
             history = ModelMessagesTypeAdapter.validate_json(self.before) if self.before else []
         except ValueError:
-            raise Failed(f"The conversation {self.session!r} cannot be read.", "lost") from None
+            raise CallFailed(f"The conversation {self.session!r} cannot be read.", "lost") from None
         agent = Agent(
             find_model(self.told, key),
             instructions=instructions or None,
-            tools=[made(offer) for offer in offered],
+            tools=[make_tool(offer) for offer in offered],
             model_settings=settings,
             retries=WRONG_CALLS,
         )
@@ -198,80 +182,6 @@ def clean(value: Any, secrets: tuple[str, ...]) -> Any:
     if isinstance(value, dict):
         return {redact(key, secrets): clean(each, secrets) for key, each in value.items()}
     return [clean(each, secrets) for each in value] if isinstance(value, list) else value
-
-
-def find_model(told: Json, key: str) -> "Model":
-    """The model that the settings name; without a key of their own its provider knows where to look."""
-    from pydantic_ai.exceptions import UserError
-    from pydantic_ai.models import infer_model
-    from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
-    from pydantic_ai.providers import infer_provider, infer_provider_class
-    from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
-
-    name = told["model"]
-    if told["base_url"]:
-        kind = OpenAIResponsesModel if name.startswith("openai-responses:") else OpenAIChatModel
-        provider = OpenAICompatibleProvider("compatible", base_url=told["base_url"], api_key=key or None)
-        return kind(OPENAI.sub("", name), provider=provider)
-    try:
-        factory = (lambda provider: infer_provider_class(provider)(api_key=key)) if key else infer_provider  # type: ignore[call-arg]
-        return infer_model(name if ":" in name else f"openai:{name}", factory)
-    except UserError as error:
-        missing = "API_KEY" in str(error) or "api_key" in str(error)
-        raise Failed(first_sentence(error), "auth" if missing else "failed") from None
-    except (ImportError, ValueError, TypeError) as error:
-        raise Failed(f"The model {name} cannot be used: {first_sentence(error)}") from None
-
-
-def first_sentence(error: Exception) -> str:
-    return " ".join(str(error).split()).split(". ")[0].rstrip(".")[:500]
-
-
-def made(offer: Offer) -> "Tool[object]":
-    """A tool for the model that tells of each of its calls, one after the other."""
-    from pydantic_ai.tools import Tool
-
-    def call(**arguments: Any) -> str:
-        said = offer.do(**arguments)
-        status = "error" if said.startswith(ERROR) else "success"
-        emit(type="tool", tool=offer.name, status=status, text=said[:SHOWN])
-        return said
-
-    return Tool.from_schema(call, offer.name, offer.description, dict(offer.schema), sequential=True)
-
-
-def counted(usage: "RunUsage") -> Json | None:
-    """What a run used; a server that counts nothing leaves it unknown."""
-    if not (usage.input_tokens or usage.output_tokens):
-        return None
-    return {"tokens_in": usage.input_tokens, "tokens_out": usage.output_tokens, "cached_in": usage.cache_read_tokens}
-
-
-def explain(error: Exception) -> Failed:
-    """What went wrong with the model, and which class it is of."""
-    from pydantic_ai.exceptions import ContentFilterError, ModelAPIError, ModelHTTPError, UnexpectedModelBehavior
-
-    wait = getattr(error, "retry_after", None) or 0.0
-    if isinstance(error, ModelHTTPError):
-        said = message_in(error.body) or "it gave no reason"
-        words = f"{said} {error.body}" if error.status_code in (402, 403, 429) else said
-        return Failed(
-            f"The model's service answered {error.status_code}: {said}", classify(words, error.status_code), wait
-        )
-    if isinstance(error, ModelAPIError):
-        return Failed(f"The model's service gave no answer: {first_sentence(error)}.", "transient", wait)
-    if isinstance(error, ContentFilterError):
-        return Failed(f"The model refuses to go on: {first_sentence(error)}.", "refused")
-    if isinstance(error, UnexpectedModelBehavior):
-        return Failed(f"The model answered what cannot be used: {first_sentence(error)}.", "unreadable")
-    return Failed(f"{first_sentence(error)}.")
-
-
-def message_in(body: object) -> str:
-    """The words in a service's answer."""
-    while isinstance(body, dict):
-        body = body.get("error") if isinstance(body.get("error"), (dict, str)) else body.get("message")
-    return " ".join(body.split())[:500] if isinstance(body, str) else ""
 
 
 if __name__ == "__main__":

@@ -5,15 +5,16 @@ A call that cannot be done is answered with what is wrong.
 """
 
 import fnmatch
+import inspect
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from agentd import process
-from agentd.agents.edits import edited, inside, write
+from agentd.agents.file_edits import edited, inside, write
 from agentd.agents.script import Trouble
 from agentd.errors import AgentdError
 from agentd.redaction import redact, secret_values
@@ -66,6 +67,7 @@ def hidden(path: str) -> bool:
 
 
 def read_file(cwd: str, path: str, first_line: int = 1) -> str:
+    """The text of a file, by its path from the project's root; at most 2000 lines at a time."""
     lines = _text(place(cwd, path)).splitlines()
     before = max(0, first_line - 1)
     shown = lines[before : before + MOST_LINES]
@@ -88,6 +90,7 @@ def _text(path: str) -> str:
 
 
 def list_files(cwd: str, folder: str = ".", pattern: str = "*") -> str:
+    """The files below a folder; pattern is a glob for their path, such as *.py."""
     names = [name for name in _walk(cwd, folder) if fnmatch.fnmatch(name, pattern)]
     more = f"\n[{len(names) - MOST_FILES} more]" if len(names) > MOST_FILES else ""
     return "\n".join(names[:MOST_FILES]) + more or "There are none."
@@ -105,6 +108,7 @@ def _walk(cwd: str, folder: str) -> Iterator[str]:
 
 
 def search(cwd: str, text: str, folder: str = ".", regex: bool = False) -> str:
+    """Every line with this text in the files below a folder, as path:line: text; regex: true for a pattern."""
     try:
         pattern = re.compile(text if regex else re.escape(text))
     except re.error as error:
@@ -124,11 +128,13 @@ def search(cwd: str, text: str, folder: str = ".", regex: bool = False) -> str:
 
 
 def write_file(cwd: str, path: str, content: str) -> str:
+    """Writes a whole file, new or not."""
     write(place(cwd, path), content.encode())
     return f"{path} is written."
 
 
 def replace_text(cwd: str, path: str, old: str, new: str) -> str:
+    """Replaces a text that is in a file exactly once."""
     target = place(cwd, path)
     if not old:
         raise Trouble("The text to replace is empty.")
@@ -137,7 +143,8 @@ def replace_text(cwd: str, path: str, old: str, new: str) -> str:
 
 
 def run_command(cwd: str, command: str, seconds: int = SECONDS) -> str:
-    """What a command printed and how it ended; it sees no API keys, and nothing it started is left."""
+    """Runs a shell command in the project's root; after 120 seconds, or those given, it is ended."""
+    # It sees no API keys.
     keys: dict[str, str | None] = {name: None for name in os.environ if name.endswith("_API_KEY")}
     done = process.run(
         ["sh", "-c", f"exec 2>&1\n{command}"],
@@ -153,64 +160,30 @@ def run_command(cwd: str, command: str, seconds: int = SECONDS) -> str:
     return f"[{how}]\n{said}"
 
 
-TEXT, COUNT, FLAG = {"type": "string"}, {"type": "integer", "minimum": 1}, {"type": "boolean"}
-# Name, what the job must allow, what it does, and its arguments; the ones marked by a star may be left out.
-TOOLS: tuple[tuple[str, str, str, Callable[..., str], Mapping[str, Any]], ...] = (
-    (
-        "read_project_file",
-        "",
-        f"The text of a file, by its path from the project's root; at most {MOST_LINES} lines at a time.",
-        read_file,
-        {"path": TEXT, "first_line*": COUNT},
-    ),
-    (
-        "list_project_files",
-        "",
-        "The files below a folder; pattern is a glob for their path, such as *.py.",
-        list_files,
-        {"folder*": TEXT, "pattern*": TEXT},
-    ),
-    (
-        "search_project",
-        "",
-        "Every line with this text in the files below a folder, as path:line: text; regex: true for a pattern.",
-        search,
-        {"text": TEXT, "folder*": TEXT, "regex*": FLAG},
-    ),
-    (
-        "write_project_file",
-        "edits",
-        "Writes a whole file, new or not.",
-        write_file,
-        {"path": TEXT, "content": TEXT},
-    ),
-    (
-        "replace_in_project_file",
-        "edits",
-        "Replaces a text that is in a file exactly once.",
-        replace_text,
-        {"path": TEXT, "old": TEXT, "new": TEXT},
-    ),
-    (
-        "run_command",
-        "shell",
-        f"Runs a shell command in the project's root; after {SECONDS} seconds, or those given, it is ended.",
-        run_command,
-        {"command": TEXT, "seconds*": COUNT},
-    ),
-)
+# Each tool by its name, with what the job must allow.
+TOOLS: Mapping[str, tuple[Callable[..., str], Literal["", "edits", "shell"]]] = {
+    "read_project_file": (read_file, ""),
+    "list_project_files": (list_files, ""),
+    "search_project": (search, ""),
+    "write_project_file": (write_file, "edits"),
+    "replace_in_project_file": (replace_text, "edits"),
+    "run_command": (run_command, "shell"),
+}
+KINDS = {str: {"type": "string"}, int: {"type": "integer", "minimum": 1}, bool: {"type": "boolean"}}
 
 
 def offers(cwd: str, edits: bool, shell: bool) -> list[Offer]:
     allowed = {"": True, "edits": edits, "shell": shell}
     return [
-        Offer(name, description, _schema(arguments), partial(_answered, partial(do, cwd)))
-        for name, need, description, do, arguments in TOOLS
+        Offer(name, inspect.getdoc(do) or "", _schema(do), partial(_answered, partial(do, cwd)))
+        for name, (do, need) in TOOLS.items()
         if allowed[need]
     ]
 
 
-def _schema(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    properties = {name.rstrip("*"): kind for name, kind in arguments.items()}
-    required = [name for name in arguments if not name.endswith("*")]
+def _schema(do: Callable[..., str]) -> Mapping[str, Any]:
+    """The arguments of a tool: those of its function after the folder."""
+    _, *own = inspect.signature(do).parameters.values()
+    properties = {one.name: KINDS[one.annotation] for one in own}
+    required = [one.name for one in own if one.default is one.empty]
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from agentd.agents.events import Event, amount_of, classify, count_of, parse, text_of, unfinished, wait_asked
+from agentd.agents.events import Event, amount_of, classify, count_of, failed, parse, text_of, unfinished
 from agentd.model.job import EFFORT, Command, Failure, Job, Reply
 from agentd.model.usage import Usage
 
@@ -99,7 +99,7 @@ def read(lines: Iterable[str]) -> Reply:
         error, failure = "the MCP server agentd did not start, so none of its tools was there", "failed"
     else:
         return replace(reply, complete=True)
-    return replace(reply, error=error, failure=failure, retry_after=wait_asked(error))
+    return failed(reply, error, failure)
 
 
 def _failure(events: list[Event], result: Event, error: str) -> Failure:

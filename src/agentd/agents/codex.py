@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from agentd.agents.events import Ending, Event, classify, count_of, load, parse, text_of, unfinished, wait_asked
+from agentd.agents.events import Ending, Event, classify, count_of, failed, load, parse, text_of, unfinished
 from agentd.model.job import EFFORT, Command, Failure, Job, Reply
 from agentd.model.usage import Usage
 
@@ -94,8 +94,7 @@ def read(lines: Iterable[str]) -> Reply:
         cumulative=True,
     )
     if not ends or ends[-1].get("type") == "turn.failed":
-        error, failure = _trouble(events, ending)
-        return replace(reply, error=error, failure=failure, retry_after=wait_asked(error))
+        return failed(reply, *_trouble(events, ending))
     why = _no_sandbox(items, ending)
     return replace(reply, complete=not why, error=why, failure="failed" if why else "")
 

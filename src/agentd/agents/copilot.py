@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from agentd.agents.events import Ending, Event, classify, count_of, parse, text_of, unfinished, wait_asked
+from agentd.agents.events import Ending, Event, classify, count_of, failed, parse, text_of, unfinished
 from agentd.model.job import EFFORT, Command, Failure, Job, Reply
 
 READ = ("view", "grep", "glob")
@@ -70,8 +70,7 @@ def read(lines: Iterable[str]) -> Reply:
     aborted = any(event.get("type") == "abort" for event in events)
     code = results[-1].get("exitCode") if results and not aborted else None
     if type(code) is not int or code != 0:
-        error, failure = _trouble(events, ending)
-        return replace(reply, error=error, failure=failure, retry_after=wait_asked(error))
+        return failed(reply, *_trouble(events, ending))
     error = next(filter(None, map(_lacks_tools, events)), "")
     return replace(reply, complete=not error, error=error, failure="failed" if error else "")
 

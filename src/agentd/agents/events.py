@@ -6,10 +6,10 @@ A transcript begins and ends with a line of agentd's own: `{"agentd": "begin", â
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from agentd.model.job import Failure
+from agentd.model.job import Failure, Reply
 
 Event = Mapping[str, Any]
 
@@ -44,6 +44,20 @@ class Ending:
     @property
     def said(self) -> str:
         return " ".join(self.errors)
+
+
+class CallFailed(Exception):
+    """What ends a call before its time, with the class of the failure."""
+
+    def __init__(self, error: str, failure: Failure = "failed", retry_after: float = 0.0) -> None:
+        super().__init__(error)
+        self.failure: Failure = failure
+        self.retry_after = retry_after
+
+    def result(self) -> dict[str, Any]:
+        """What the result event of `protocol.py` says then."""
+        told = {"failure": self.failure, "retry_after": self.retry_after}
+        return {"status": "error", "error": str(self), **told}
 
 
 def parse(lines: Iterable[str]) -> tuple[list[Event], Ending]:
@@ -99,6 +113,11 @@ def unfinished(ending: Ending) -> tuple[str, Failure]:
     failure = classify(ending.said) if ending.said else "unreadable"
     spoke = ending.said and 0 < ending.code < 128  # a signal is no answer, whatever was said before
     return ending.said or "it ended without a result", "unreadable" if failure == "failed" and not spoke else failure
+
+
+def failed(reply: Reply, error: str, failure: Failure) -> Reply:
+    """The reply of a call that failed, with the time to wait if the error names one."""
+    return replace(reply, error=error, failure=failure, retry_after=wait_asked(error))
 
 
 def wait_asked(message: str) -> float:

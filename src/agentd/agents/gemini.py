@@ -11,18 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from agentd.agents.events import (
-    UNKNOWN,
-    Ending,
-    Event,
-    classify,
-    count_of,
-    load,
-    parse,
-    text_of,
-    unfinished,
-    wait_asked,
-)
+from agentd.agents.events import UNKNOWN, Ending, Event, classify, count_of, failed, load, parse, text_of, unfinished
 from agentd.model.job import Command, Failure, Job, Reply
 from agentd.model.usage import Usage
 
@@ -121,11 +110,9 @@ def read(lines: Iterable[str]) -> Reply:
         usage=_usage(results[-1]) if results else Usage(),
     )
     if not results or results[-1].get("status") != "success":
-        error, failure = _trouble(events, ending)
-        return replace(reply, error=error, failure=failure, retry_after=wait_asked(error))
+        return failed(reply, *_trouble(events, ending))
     if "MCP issues detected" in ending.said and not any(name.startswith(SERVED) for name in done):
-        error = "the MCP server agentd did not start, so none of its tools was there"
-        return replace(reply, error=error, failure="failed")
+        return failed(reply, "the MCP server agentd did not start, so none of its tools was there", "failed")
     return replace(reply, complete=True)
 
 

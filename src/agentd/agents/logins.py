@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from agentd.agents.table import Adapter
+from agentd.agents.adapter import Adapter
 
 
 def find_login(adapter: Adapter, section: Mapping[str, Any], env: Mapping[str, str]) -> str | None:

@@ -1,124 +1,16 @@
-"""Which agents there are: a row of facts for each built-in one, and entry points `agentd.agents` for those of other packages.
+"""The built-in agents: a row of facts for each.
 
 The rows import no adapter: the module `agentd.agents.<name>` is imported when one of its two functions is first called.
 Commands that need the facts alone, such as `agentd status`, stay quick to start.
 """
 
-from __future__ import annotations
-
-import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
 
-from agentd.errors import AgentdError, BadConfig, UnknownAgent
+from agentd.agents.adapter import Abilities, Adapter, Folder, Traces
 from agentd.model.job import Command, Job, Reply
 from agentd.model.models import AgentModel
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint, EntryPoints
-
-GROUP = "agentd.agents"
-
-
-@dataclass(frozen=True)
-class Abilities:
-    """What an agent's program can do, each in a word or two for the table in the docs; empty where it cannot."""
-
-    resume: str = ""
-    usage: str = ""
-    cost: str = ""
-    turn_cap: str = ""
-    cost_cap: str = ""
-    allow_list: str = ""
-    structured_output: str = ""
-    effort: str = ""
-
-
-@dataclass(frozen=True)
-class Folder:
-    """Where an agent keeps its own files: `path` below the home folder, or `below` in the folder that `variable` names.
-
-    It is named after the agent's program.
-    """
-
-    path: str
-    variable: str = ""
-    below: str = ""
-
-    def places(self, home: str, env: Mapping[str, str]) -> list[str]:
-        """Where the folder may be; the agent uses the first one."""
-        moved = env.get(self.variable)
-        return [*([os.path.join(moved, self.below)] if moved else []), os.path.join(home, self.path)]
-
-
-@dataclass(frozen=True)
-class Traces:
-    """What a login leaves behind.
-
-    variables  environment variables, each of which is a login
-    files      in the agent's first folder
-    keychain   whether macOS may keep the login in its keychain instead
-    setting    the key of the agent's section that names the variable
-    """
-
-    variables: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    keychain: bool = False
-    setting: str = ""
-
-
-@dataclass(frozen=True)
-class Adapter:
-    """One agent: how a job becomes a program, how the program's output becomes a reply, and everything else that differs
-    from agent to agent.
-
-    program           what has to be on the PATH; `command` in the agent's section of the configuration names another one
-    install           what to type where it is not installed, and `login` where nobody is logged in
-    turns             the types of event that are turns: counted by agentd where the program has no cap of its own
-    package           the Python package that it needs
-    needs             the key of the agent's section that has no default and must be set
-    models            the default of the setting of this name, and `default_model` that of `default`
-    efforts           the values that `reasoning` of a model may have; any if there are none
-    traces            how to recognize a login; None if that is not possible
-    tools_fix         what to do if the agent does not ask for agentd's tools and only its owner can change that
-    conversations     how the names of the files begin in which it keeps its conversations, in `calls/` of the run
-    folders           where it keeps its own files, the one with its login first; `home_files` are single files at home
-    settings          files in its folders that say which programs it starts and what it is told
-    project_settings  the same for one project, at the top of the work tree. Whole folders: a file in a folder that may
-                      be moved away is not protected.
-    credentials       where other programs keep a login that this agent uses too if a variable is set, by the variable
-    temp_variable     the variable that names its temporary folder
-    """
-
-    name: str
-    command: Callable[[Job], Command]
-    read: Callable[[Iterable[str]], Reply]
-    program: str = ""
-    install: str = ""
-    login: str = ""
-    turns: tuple[str, ...] = ()
-    can: Abilities = Abilities()
-    package: str = ""
-    needs: Literal["", "command", "models", "script"] = ""
-    models: tuple[AgentModel, ...] = ()
-    default_model: str = ""
-    efforts: tuple[str, ...] = ()
-    traces: Traces | None = None
-    tools_fix: str = ""
-    conversations: str = ""
-    folders: tuple[Folder, ...] = ()
-    home_files: tuple[str, ...] = ()
-    settings: tuple[str, ...] = ()
-    project_settings: tuple[str, ...] = ()
-    credentials: Mapping[str, str] = field(default_factory=dict)
-    temp_variable: str = ""
-
-
-# What an adapter of another package may define besides its two functions.
-OPTIONAL = ("program", "install", "login", "turns", "can")
 
 
 def _functions(name: str) -> tuple[Callable[[Job], Command], Callable[[Iterable[str]], Reply]]:
@@ -279,70 +171,3 @@ _ROWS = (
     Adapter("scripted", *_functions("scripted"), can=Abilities("by id", "as scripted"), needs="script"),
 )
 ADAPTERS: Mapping[str, Adapter] = MappingProxyType({row.name: row for row in _ROWS})
-
-
-def find(name: str) -> Adapter:
-    """The adapter of that name; other packages cannot replace a built-in one."""
-    return ADAPTERS.get(name) or _find_installed(name)
-
-
-def installed() -> list[str]:
-    """The names of the agents of other packages."""
-    return sorted({point.name for point in _entry_points()} - set(ADAPTERS))
-
-
-def _entry_points() -> EntryPoints:
-    from importlib.metadata import entry_points  # some 50 ms that no built-in agent needs
-
-    return entry_points(group=GROUP)
-
-
-def _find_installed(name: str) -> Adapter:
-    found = [point for point in _entry_points() if point.name == name]
-    if not found:
-        raise UnknownAgent(name, f"name one of these: {', '.join(sorted([*ADAPTERS, *installed()]))}")
-    if len(found) > 1:
-        packages = " and ".join(sorted(_package(point) for point in found))
-        raise BadConfig(f"The packages {packages} both bring an agent called {name!r}.", fix=f"Keep one of {packages}.")
-    return _load(found[0])
-
-
-def _load(point: EntryPoint) -> Adapter:
-    package = _package(point)
-    try:
-        loaded = point.load()
-        more = {key: getattr(loaded, key) for key in OPTIONAL if hasattr(loaded, key)}
-        tools_fix = f"have the adapter {point.name} give its program the MCP server in job.server"
-        adapter = Adapter(point.name, loaded.command, loaded.read, tools_fix=tools_fix, **more)
-    except (Exception, SystemExit) as cause:  # importing another package's code can end in anything
-        raise BadConfig(
-            f"The agent {point.name!r} of the package {package} cannot be loaded: {type(cause).__name__}: {cause}",
-            fix=f"pip install --upgrade --force-reinstall {package}",
-        ) from cause
-    if not (callable(adapter.command) and callable(adapter.read)):
-        raise BadConfig(
-            f"The agent {point.name!r} of the package {package} is no adapter: `command` and `read` must be functions.",
-            fix=f"pip install --upgrade {package}",
-        )
-    return replace(adapter, command=_blaming(package, adapter))
-
-
-def _blaming(package: str, adapter: Adapter) -> Callable[[Job], Command]:
-    """The adapter's `command`, with errors that name its package."""
-
-    def command(job: Job) -> Command:
-        try:
-            return adapter.command(job)
-        except AgentdError:
-            raise
-        except Exception as cause:
-            raise BadConfig(
-                f"The agent {adapter.name!r} of the package {package} failed: {type(cause).__name__}: {cause}",
-                fix=f"pip install --upgrade {package}",
-            ) from cause
-
-    return command
-
-
-def _package(point: EntryPoint) -> str:
-    return (point.dist.name if point.dist else "") or point.value

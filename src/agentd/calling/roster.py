@@ -8,13 +8,15 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from agentd.agents import table
+from agentd.agents import plugins
+from agentd.agents.adapter import Adapter
+from agentd.agents.table import ADAPTERS
 from agentd.errors import BadConfig, NotFound, UnknownAgent
 from agentd.model.workflow import Workflow
 from agentd.runs.project import Project
 
 # Tried in this order where no agent that was named is installed.
-STANDBYS = tuple(name for name, adapter in table.ADAPTERS.items() if adapter.program)
+STANDBYS = tuple(name for name, adapter in ADAPTERS.items() if adapter.program)
 EDIT = "${EDITOR:-vi} agentd/config.toml   # "
 MODELS = '[{agent}] models = [{{id = "only", model = "openai:gpt-5", complexity = "critical"}}]'
 
@@ -24,7 +26,7 @@ class Player:
     """An agent with its adapter. If it replaces the agent that was named, `why` says why."""
 
     agent: str
-    adapter: table.Adapter
+    adapter: Adapter
     why: str = ""
 
 
@@ -59,9 +61,9 @@ def name(project: Project, role: str) -> str:
         return project.config.agent_of(role)
 
 
-def find(project: Project, agent: str) -> table.Adapter:
+def find(project: Project, agent: str) -> Adapter:
     """The adapter that drives an agent."""
-    return table.find(project.config.adapter_of(agent))
+    return plugins.find(project.config.adapter_of(agent))
 
 
 def missing(project: Project, agent: str) -> str:
@@ -132,7 +134,7 @@ def notices(project: Project, workflow: Workflow) -> list[str]:
 def same_mind(project: Project) -> str:
     """The agent that would challenge its own plan; empty if planner and challenger differ, or play a script."""
     planner, challenger = (name(project, role) for role in ("planner", "challenger"))
-    adapter = table.ADAPTERS.get(project.config.adapter_of(planner))
+    adapter = ADAPTERS.get(project.config.adapter_of(planner))
     has_mind = adapter is None or adapter.needs != "script"
     return planner if planner == challenger and has_mind else ""
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TextIO
 
+from agentd.agents.adapter import Adapter
 from agentd.agents.events import BEGIN, END, count_of, load, text_of
-from agentd.agents.table import ADAPTERS, Adapter
+from agentd.agents.table import ADAPTERS
 from agentd.calling import roster
 from agentd.model.job import Job, Reply
 from agentd.redaction import redact, secret_values

@@ -6,8 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from agentd.agents import table
+from agentd.agents import plugins
 from agentd.agents.logins import find_login
+from agentd.agents.table import ADAPTERS
 from agentd.calling import roster
 from agentd.calling.doctor.findings import Found, Level
 from agentd.calling.doctor.machine import read_version
@@ -37,7 +38,7 @@ def playing(cast: Cast) -> dict[str, Player]:
 def check_agents(project: Project, cast: Cast, scratch: Path) -> Iterator[Found]:
     """Every agent that has a program of its own, comes from another package, or is named in the configuration."""
     named = [*map(project.config.agent_of, cast), *project.config.sections["fallback"].values()]
-    names = dict.fromkeys([*playing(cast), *named, *roster.STANDBYS, *table.installed()])
+    names = dict.fromkeys([*playing(cast), *named, *roster.STANDBYS, *plugins.installed()])
     with ThreadPoolExecutor(len(names)) as pool:
         yield from pool.map(lambda name: _agent(project, name, name in playing(cast), name in named, scratch), names)
 
@@ -91,7 +92,7 @@ def check_roles(project: Project, cast: Cast, agents: Mapping[str, Found]) -> It
         others = [name for name in roster.STANDBYS if name != planner]
         there = next((name for name in others if not roster.missing(project, name)), "")
         edit = f'{roster.EDIT}[roles] challenger = "{there}"'
-        told, fix = f"{planner} would challenge its own plan", edit if there else table.ADAPTERS[others[0]].install
+        told, fix = f"{planner} would challenge its own plan", edit if there else ADAPTERS[others[0]].install
         yield Found("roles", "independence", "warning", told, fix, {"independent": False})
 
 

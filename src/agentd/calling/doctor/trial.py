@@ -35,7 +35,7 @@ SCRIPT = {STEP: {"say": "OK", "tools": [{"list_specs": {"change_id": RUN}}]}}
 # Asks a server for its tools, as agents do. A program of its own can be ended together with the server.
 ASK = """import json, sys
 from agentd.agents.script import Trouble
-from agentd.agents.toolcalls import opened
+from agentd.agents.mcp_client import opened
 try:
     with opened(sys.argv[1:]) as tools:
         print(json.dumps([tool["name"] for tool in tools.request("tools/list", {})["result"]["tools"]]))

@@ -1,20 +1,18 @@
-"""One conversation with an agent in the Agent Client Protocol: opens it, sends the prompt, answers what it asks."""
+"""One conversation with an agent in the Agent Client Protocol: sends the prompt, follows the turn, answers what it asks."""
 
 import asyncio
 import contextlib
-import os
 from collections.abc import Mapping
 from typing import Any, NoReturn, Protocol
 
-from acp import PROTOCOL_VERSION
 from acp.connection import Connection
 from acp.exceptions import RequestError
 
-from agentd import __version__
-from agentd.agents.acp_rules import SERVER, Rules, allows, is_edit, kind_of, mode_wanted, name_of, option, own_tool
-from agentd.agents.acp_words import Json, Trouble, explain, listed, mapping, names, stopped, text_in, usage_of, values
-from agentd.agents.events import amount_of, count_of, text_of
-from agentd.agents.lines import emit
+from agentd.agents.acp_messages import Json, explain, mapping, note, stopped, text_in, usage_of
+from agentd.agents.acp_permissions import SERVER, Rules, allows, is_edit, kind_of, name_of, option, own_tool
+from agentd.agents.acp_session import Session, open_session
+from agentd.agents.event_writer import emit
+from agentd.agents.events import CallFailed, amount_of, count_of, text_of
 
 QUIET, PATIENCE = 0.3, 10.0
 
@@ -27,7 +25,7 @@ class Wire(Protocol):
     async def close(self) -> None: ...
 
 
-class Talk:
+class Conversation:
     """What was allowed and refused, what was said, and what it cost.
 
     asked   until the prompt is sent, what the agent tells is the conversation so far
@@ -38,7 +36,7 @@ class Talk:
         self.told = told
         self.rules = Rules(told["cwd"], told["folder"], tuple(told["tools"]), told["edits"], told["shell"])
         self.connection = Connection(self.handle, wire)
-        self.session = self.model = self.mode = ""
+        self.session = Session()
         self.asked = self.served = False
         self.calls: dict[str, Json] = {}
         self.allowed: set[str] = set()
@@ -52,120 +50,31 @@ class Talk:
         """The result of the conversation, whatever the agent made of it; raises only when the agent is gone."""
         answer: Json = {}
         try:
-            await self.begin()
+            await open_session(self.session, self.request, self.quiet, self.told, self.rules)
             self.asked = True
             self.calls.clear()
             said = [{"type": "text", "text": prompt}]
-            answer = await self.request("session/prompt", sessionId=self.session, prompt=said)
+            answer = await self.request("session/prompt", sessionId=self.session.id, prompt=said)
             reason = text_of(answer.get("stopReason"))
             if reason != "end_turn":
                 raise stopped(reason)
             result: Json = {"status": "success"}
-        except Trouble as trouble:
-            failure = {"failure": trouble.failure, "retry_after": trouble.retry_after}
-            result = {"status": "error", "error": str(trouble), **failure}
+        except CallFailed as trouble:
+            result = trouble.result()
         finally:
             await self.connection.close()
         usage, model = usage_of(answer)
         if self.cost is not None and not self.told["session"]:  # of a conversation that went on it is the whole cost
             usage["cost"] = self.cost
-        own = {"text": self.text(), "session": self.session, "model": model or self.model}
+        own = {"text": self.text(), "session": self.session.id, "model": model or self.session.model}
         return {**result, **own, "refused": self.refused, "usage": usage or None}
 
-    async def begin(self) -> None:
-        """Greet, open or reopen the session, and choose what the agent lets choose."""
-        hello = await self.request(
-            "initialize",
-            protocolVersion=PROTOCOL_VERSION,
-            clientInfo={"name": "agentd", "version": __version__},
-            # With access to files through the client, some agents can no longer make new ones.
-            clientCapabilities={"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False},
-        )
-        version = hello.get("protocolVersion")
-        if version != PROTOCOL_VERSION:
-            raise Trouble(f"The agent speaks version {version} of the protocol, not {PROTOCOL_VERSION}.")
-        can = mapping(hello.get("agentCapabilities"))
-        opened = await (self.reopen(can) if self.told["session"] else self.open(can))
-        await self.choose(opened)
-        info = mapping(hello.get("agentInfo"))
-        about = {"agent": text_of(info.get("name")), "version": text_of(info.get("version"))}
-        emit(type="start", session=self.session, model=self.model, mode=self.mode, **about)
-
-    async def open(self, can: Json) -> Json:
-        opened = await self.request("session/new", **self.place(can))
-        self.session = text_of(opened.get("sessionId"))
-        if not self.session:
-            raise Trouble("The agent opened a session without an id.", "unreadable")
-        return opened
-
-    async def reopen(self, can: Json) -> Json:
-        """Take up a conversation; one that the agent does not know, or cannot take up at all, is lost."""
-        if can.get("loadSession") is not True:
-            raise Trouble("The agent cannot take up a conversation.", "lost")
-        self.session = self.told["session"]
-        try:
-            opened = await self.request("session/load", sessionId=self.session, **self.place(can))
-        except Trouble as trouble:
-            raise Trouble(str(trouble), "auth" if trouble.failure == "auth" else "lost") from trouble
-        # Some agents answer first and tell the conversation so far after it.
+    async def quiet(self) -> None:
+        """Wait until the agent has told the conversation so far; some answer first and tell it afterwards."""
         clock = asyncio.get_running_loop().time
         self.heard, limit = clock(), clock() + PATIENCE
         while clock() < min(limit, self.heard + QUIET):
             await asyncio.sleep(QUIET / 6)
-        return opened
-
-    def place(self, can: Json) -> Json:
-        place: Json = {"cwd": self.rules.cwd, "mcpServers": []}
-        if self.told["server"]:
-            program, *args = self.told["server"]
-            # Not every agent passes its environment on to a server, and agentd finds its processes by it.
-            env = [{"name": name, "value": value} for name, value in os.environ.items() if name.startswith("AGENTD_")]
-            place["mcpServers"].append({"name": SERVER, "command": program, "args": args, "env": env})
-        if self.rules.edits and mapping(can.get("sessionCapabilities")).get("additionalDirectories") is not None:
-            place["additionalDirectories"] = [self.rules.folder]
-        return place
-
-    async def choose(self, opened: Json) -> None:
-        """Set the mode, the model and the effort where the agent offers them, by a config option or in the older way."""
-        options: dict[str, Json] = {}
-        for each in map(mapping, listed(opened.get("configOptions"))):
-            options.setdefault(text_of(each.get("category")), each)
-        modes, models = mapping(opened.get("modes")), mapping(opened.get("models"))
-        self.mode = text_of(modes.get("currentModeId")) or text_of(options.get("mode", {}).get("currentValue"))
-        self.model = text_of(models.get("currentModelId")) or text_of(options.get("model", {}).get("currentValue"))
-        offered = names(modes.get("availableModes"), "id")
-        wanted = mode_wanted(self.rules, list(offered or values(options.get("mode"))))
-        if wanted and wanted != self.mode:
-            set_mode = ("session/set_mode", "modeId", offered)
-            self.mode = await self.set("mode", wanted, options.get("mode"), set_mode) or self.mode
-        if self.told["model"]:
-            set_model = ("session/set_model", "modelId", names(models.get("availableModels"), "modelId"))
-            self.model = await self.set("model", self.told["model"], options.get("model"), set_model) or self.model
-        if self.told["effort"]:
-            await self.set("effort", self.told["effort"], options.get("thought_level"), ("", "", {}))
-
-    async def set(self, what: str, wanted: str, by: Json | None, older: tuple[str, str, Mapping[str, str]]) -> str:
-        """What was chosen, if the agent offers and takes it; if not, it goes on with what it has."""
-        method, field, offered = older
-        offered = values(by) or offered
-        # Gemini takes models that it does not list.
-        chosen = offered.get(wanted) or (wanted if what == "model" and offered and not by else "")
-        if not chosen:
-            known = f"; it offers {', '.join(dict.fromkeys(offered.values()))}" if offered else ""
-            note(f"the agent offers no {what} {wanted!r}{known}")
-            return ""
-        try:
-            if by:
-                option_id = by.get("id")
-                await self.request(
-                    "session/set_config_option", sessionId=self.session, configId=option_id, value=chosen
-                )
-            else:
-                await self.request(method, sessionId=self.session, **{field: chosen})
-        except Trouble as trouble:
-            note(f"the agent did not take the {what} {wanted!r}: {trouble}")
-            return ""
-        return chosen
 
     async def request(self, method: str, **params: object) -> Json:
         """The agent's answer; its errors are raised, and so is whatever ends the conversation meanwhile."""
@@ -215,7 +124,7 @@ class Talk:
             self.parts.append("")
             limit = self.told["max_turns"]
             if limit and len(self.calls) >= limit:
-                self.stop(Trouble(f"The agent called more than {limit} tools."))
+                self.stop(CallFailed(f"The agent called more than {limit} tools."))
         known = self.calls.setdefault(id_, {})
         for key, value in told.items():
             if value is not None and not (key in ("name", "title", "kind") and known.get(key)):
@@ -238,7 +147,7 @@ class Talk:
             self.cost = (amount_of(cost.get("amount")) if cost.get("currency") == "USD" else None) or self.cost
             emit(type="usage", used=count_of(update.get("used")), size=count_of(update.get("size")), cost=self.cost)
             if self.cost and 0 < self.told["max_cost"] < self.cost:
-                self.stop(Trouble(f"The agent used {self.cost:g} dollars, more than {self.told['max_cost']:g}."))
+                self.stop(CallFailed(f"The agent used {self.cost:g} dollars, more than {self.told['max_cost']:g}."))
 
     def follow(self, update: Json) -> None:
         """A tool call as it goes on; an edit that agentd was not asked about ends the conversation."""
@@ -247,7 +156,7 @@ class Talk:
         call = self.know(update)
         status, title, name = text_of(call.get("status")), text_of(call.get("title")), name_of(call)
         if title == f"mcp__{SERVER}__startup" and status == "failed":
-            self.stop(Trouble(f"The agent could not start the MCP server {SERVER}: {text_in(call)}"))
+            self.stop(CallFailed(f"The agent could not start the MCP server {SERVER}: {text_in(call)}"))
         if not self.asked or status == before:
             return
         emit(type="tool", tool=name, kind=kind_of(call), title=title, status=status)
@@ -256,18 +165,14 @@ class Talk:
             return
         if is_edit(call):
             self.refused.append(name)
-            self.stop(Trouble(f"The agent changed files without asking: {title or name}.", "refused"))
+            self.stop(CallFailed(f"The agent changed files without asking: {title or name}.", "refused"))
         elif kind_of(call) == "execute":
             note(f"the agent ran without asking: {title}")
 
-    def stop(self, trouble: Trouble) -> None:
+    def stop(self, trouble: CallFailed) -> None:
         if not self.over.done():
             self.over.set_exception(trouble)
 
     def text(self) -> str:
         """What the agent said last; what it says before it calls a tool is seldom its answer."""
         return next((part.strip() for part in reversed(self.parts) if part.strip()), "")
-
-
-def note(text: str) -> None:
-    emit(type="note", text=text)

@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import NoReturn
 
-from agentd.agents.edits import add_line, apply, inside, read
-from agentd.agents.lines import emit, put
+from agentd.agents.event_writer import emit, put
+from agentd.agents.file_edits import add_line, apply, inside, read
 from agentd.agents.script import CLASSES, Entry, Trouble, choose, fill, load
 
 PATIENCE = 30.0
@@ -88,7 +88,7 @@ def wait_for(path: str, seconds: float) -> None:
 
 def call_tools(calls: list[Entry], server: list[str], tell: Callable[..., None]) -> None:
     """Each call in turn; one that is refused, or is not where it should be, is an error."""
-    from agentd.agents.toolcalls import opened
+    from agentd.agents.mcp_client import opened
 
     with opened(server) as tools:
         for call in calls:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from agentd.agents.events import classify, count_of, load, text_of, wait_asked
+from agentd.agents.event_writer import emit
+from agentd.agents.events import CallFailed, classify, count_of, load, text_of, wait_asked
 from agentd.model.job import Failure
 
 Json = dict[str, Any]
@@ -17,15 +18,6 @@ STOPS: Mapping[str, tuple[Failure, str]] = {
 AUTH_REQUIRED = -32000
 
 
-class Trouble(Exception):
-    """What ends the conversation before its time."""
-
-    def __init__(self, error: str, failure: Failure = "failed", retry_after: float = 0.0) -> None:
-        super().__init__(error)
-        self.failure: Failure = failure
-        self.retry_after = retry_after
-
-
 def mapping(value: object) -> Json:
     return value if isinstance(value, dict) else {}
 
@@ -34,14 +26,14 @@ def listed(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def explain(code: object, message: object, data: object) -> Trouble:
+def explain(code: object, message: object, data: object) -> CallFailed:
     """An error of the protocol in one sentence; some agents pass on the HTTP status of their service as its code."""
     details = mapping(data).get("details") or mapping(data).get("message") or (data if isinstance(data, str) else "")
     said = f"{plain(message)}: {plain(details)}" if details and str(details) not in str(message) else plain(message)
     if code == AUTH_REQUIRED:
-        return Trouble(said, "auth")
+        return CallFailed(said, "auth")
     status = code if isinstance(code, int) and 400 <= code < 600 else None
-    return Trouble(said, classify(said, status), wait_asked(said))
+    return CallFailed(said, classify(said, status), wait_asked(said))
 
 
 def plain(message: object) -> str:
@@ -50,9 +42,9 @@ def plain(message: object) -> str:
     return " ".join(str(inner or message).split())[:1000]
 
 
-def stopped(reason: str) -> Trouble:
+def stopped(reason: str) -> CallFailed:
     failure, error = STOPS.get(reason, ("unreadable", f"The agent stopped for a reason unknown here: {reason!r}."))
-    return Trouble(error, failure)
+    return CallFailed(error, failure)
 
 
 def usage_of(answer: Json) -> tuple[Json, str]:
@@ -96,3 +88,8 @@ def text_in(call: Json) -> str:
     """What a tool call says, in short."""
     said = (text_of(mapping(mapping(part).get("content")).get("text")) for part in listed(call.get("content")))
     return " ".join(filter(None, said))[:500]
+
+
+def note(text: str) -> None:
+    """Tell a person what the agent did otherwise than it was asked to."""
+    emit(type="note", text=text)
