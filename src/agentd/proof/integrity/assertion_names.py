@@ -1,4 +1,6 @@
-"""The names of assertions in languages with brackets, by how much they say; small letters, without underscores."""
+"""The names of assertions by how much they say, in lower case and without underscores."""
+
+import re
 
 
 def _words(text: str) -> frozenset[str]:
@@ -23,11 +25,29 @@ LOOSE = _words("""
 TRUTH = _words("assert asserttrue ok debugassert propassert true isok istrue expect tobetrue")
 RAISES = _words("throws assertthrows tothrow throw rejects assertthrowsexactly tothrowerror throwsasync errorcontains")
 EQUALS = _words("tobe toequal tostrictequal equal eql isequalto deepequal strictequal")
-# What the `t` of a test can be asked, in tap, tape, ava and node.
-ASKED = _words("""
+# The assertions of `t` in tap, tape, ava and node.
+T_ASSERTIONS = _words("""
     is not deepEqual deepEquals like true false truthy falsy throws throwsAsync regex snapshot pass fail equal equals
     same ok notOk match strictEqual strictSame rejects notThrows error notEqual notSame doesNotThrow resolves
     matchSnapshot has hasStrict type ifError deepStrictEqual notDeepEqual doesNotMatch assert looseEqual
     """)
-# Words of a chain that say nothing.
+# Words of a chain that only connect.
 NOISE = _words("to be been is that which and has have with at of same but does still")
+BROAD = re.compile(r"^(Exception|Throwable|Error|RuntimeException|typeof\(Exception\))(\.class|::class(\.java)?)?$")
+
+
+def key_of(name: str) -> str:
+    """The spelling of a name in these lists."""
+    return re.sub(r"[_!]", "", name).lower()
+
+
+def word_of(key: str) -> str:
+    """What a matcher says: all that compare say `==`."""
+    return "==" if key in EQUALS else key
+
+
+def rank_of(key: str, answers: list[str]) -> float:
+    """How exactly an assertion names the answer (see Claim.rank)."""
+    if key in RAISES:
+        return (1 if any(BROAD.match(each) for each in answers) else 3) if answers else 2
+    return 3 if key in STRICT else 1 if key in LOOSE | TRUTH else 2

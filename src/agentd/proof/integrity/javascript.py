@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from agentd.proof.integrity.assertion_calls import claims
-from agentd.proof.integrity.assertion_names import ASKED
+from agentd.proof.integrity.assertion_names import T_ASSERTIONS
 from agentd.proof.integrity.brace_marks import Group, around, early_return, hidden, mark_at
 from agentd.proof.integrity.parsed import Mark, ParsedFile, Test
 from agentd.proof.integrity.rules import SKIPPED
@@ -133,8 +133,8 @@ def _test(
     comma = source.bare.find(",", opened, closed)
     begin = comma + 1 if comma >= 0 else closed
     inside = source.code[begin:closed]
-    taken = _DESTRUCTURED.search(source.bare, begin, closed)
-    asked = frozenset(re.findall(r"\w+", taken[1])) & ASKED if taken else frozenset()
+    match = _DESTRUCTURED.search(source.bare, begin, closed)
+    taken = frozenset(re.findall(r"\w+", match[1])) & T_ASSERTIONS if match else frozenset()
     return Test(
         name=name,
         line=source.line(start),
@@ -142,7 +142,7 @@ def _test(
         end=source.line(closed),
         quote=source.quote(start),
         body=normalized(inside),
-        claims=tuple(claims(source, "javascript", begin, closed, asserting | asked)),
+        claims=tuple(claims(source, "javascript", begin, closed, asserting | taken)),
         marks=marks,
         many=many,
         names=frozenset(re.findall(r"\w+", inside.partition("=>")[0])) if many else frozenset(),
