@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentd.evidence.runner import look
+from agentd.evidence.runner import run_command
 from agentd.model.evidence import Command, Result
 from tests.evidence import fake_audit
 
@@ -28,7 +28,7 @@ NAMED = {
 def audit(tool: str, folder: Path, **facts: object) -> Result:
     (folder / "audit.json").write_text(json.dumps(facts))
     run = f"{shlex.quote(sys.executable)} {shlex.quote(fake_audit.__file__)} --as {tool}"
-    return look(Command("audit", run), folder, {}, 60.0, None)
+    return run_command(Command("audit", run), folder, {}, 60.0, None)
 
 
 @pytest.mark.parametrize("tool", NAMED)

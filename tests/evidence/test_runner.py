@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentd.evidence.runner import look
+from agentd.evidence.runner import run_command
 from agentd.model.evidence import Command, Counts, Kind, Result
 
 PYTHON = shlex.quote(sys.executable)
@@ -16,7 +16,7 @@ RECORDED = HERE / "recorded"
 
 
 def see(run: str, place: Path, kind: Kind = "test", folder: str = "", timeout: float = 60.0, **env: str) -> Result:
-    return look(Command(kind, run, folder), place, env, timeout, None)
+    return run_command(Command(kind, run, folder), place, env, timeout, None)
 
 
 def saying(text: str, code: int = 0) -> str:
@@ -182,7 +182,7 @@ def test_a_command_that_does_not_end_is_unknown(tmp_path: Path) -> None:
 def test_a_command_that_is_stopped_is_unknown(tmp_path: Path) -> None:
     stop = threading.Event()
     stop.set()
-    found = look(Command("test", f"{PYTHON} -c 'import time; time.sleep(60)'"), tmp_path, {}, 60.0, stop)
+    found = run_command(Command("test", f"{PYTHON} -c 'import time; time.sleep(60)'"), tmp_path, {}, 60.0, stop)
     assert (found.status, found.exit_code) == ("unknown", None)
 
 
@@ -193,7 +193,7 @@ def test_a_command_killed_from_outside_is_red(tmp_path: Path) -> None:
 
 def test_what_starts_the_command_is_put_around_it(tmp_path: Path) -> None:
     command = Command("test", "1 passed")
-    found = look(command, tmp_path, {}, 60.0, None, around=lambda words: ("echo", *words))
+    found = run_command(command, tmp_path, {}, 60.0, None, around=lambda words: ("echo", *words))
     assert (found.status, found.command, found.output) == ("green", command, ("1 passed",))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentd.evidence.detection import detect
-from agentd.evidence.runner import look
+from agentd.evidence.runner import run_command
 from agentd.model.evidence import Counts, Result
 from tests.evidence.toolchains import PROMISED
 
@@ -81,7 +81,7 @@ def copy(name: str, tmp_path: Path) -> Path:
 
 def run_tests(place: Path) -> Result:
     (command,) = [each for each in detect(place) if each.kind == "test"]
-    return look(command, place, {}, 240.0, None)
+    return run_command(command, place, {}, 240.0, None)
 
 
 @pytest.mark.parametrize("name", TABLE)
@@ -118,7 +118,7 @@ def test_the_other_commands_of_a_sound_project_are_green(name: str, tmp_path: Pa
     place = copy(name, tmp_path)
     commands = [each for each in detect(place) if each.kind in ("lint", "types")]
     assert commands
-    assert [look(each, place, {}, 240.0, None).status for each in commands] == ["green"] * len(commands)
+    assert [run_command(each, place, {}, 240.0, None).status for each in commands] == ["green"] * len(commands)
 
 
 def test_a_monorepo_is_as_red_as_its_parts(tmp_path: Path) -> None:
@@ -127,6 +127,6 @@ def test_a_monorepo_is_as_red_as_its_parts(tmp_path: Path) -> None:
     (place / "web" / "price.js").write_text("exports.price = () => 0\n")
     commands = {each.folder: each for each in detect(place) if each.kind == "test"}
     assert list(commands) == ["", "web"]
-    found = look(commands["web"], place, {}, 240.0, None)
+    found = run_command(commands["web"], place, {}, 240.0, None)
     assert (found.status, found.counts) == ("red", Counts(3, 0, 2, 1))
     assert {case.file for case in found.cases if case.status == "failed"} == {"web/price.test.js"}

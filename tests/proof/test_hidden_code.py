@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agentd.evidence.runner import look
+from agentd.evidence.runner import run_command
 from agentd.git.repository import begin_repository, git
 from agentd.model.evidence import Command, Harm
 from agentd.proof import hidden_code
@@ -146,5 +146,5 @@ def test_compiled_files_beside_the_sources_are_not_used(tmp_path: Path) -> None:
     # A flag of 1: found by its name, and never compared with its source.
     code = marshal.dumps(compile("print('3 passed')", "words.py", "exec"))
     path.write_bytes(importlib.util.MAGIC_NUMBER + (1).to_bytes(4, "little") + bytes(8) + code)
-    seen = look(Command("test", f"{shlex.quote(sys.executable)} go.py"), tmp_path, {}, 60, None)
+    seen = run_command(Command("test", f"{shlex.quote(sys.executable)} go.py"), tmp_path, {}, 60, None)
     assert seen.output == ("3 failed",)

@@ -1,6 +1,6 @@
-"""Runs a command of the project and says what it came to: green, red, none, or unknown. It believes no exit code alone.
+"""Runs a command of the project and judges its result: green, red, none or unknown, never by the exit code alone.
 
-It never changes a file itself and never changes the command that a Result names.
+It changes no file itself, and the Result names the command as the project has it.
 """
 
 import os
@@ -19,19 +19,19 @@ from agentd.evidence import outputs
 from agentd.evidence.outputs.summary import Summary
 from agentd.model.evidence import Case, Command, Counts, Kind, Result, Status
 
-# What shells and launchers exit with for a program that cannot be started or is not there.
+# The exit codes of shells and launchers for a program that cannot be started, or is missing.
 NOT_RUN = (126, 127)
 NOTHING_COLLECTED = 5  # pytest, and unittest from Python 3.12 on
 TAIL = 40
 READ_LINES = 100_000
 SHELL = {"&&", "||", ";", "|", "&", ">", ">>", "<", "2>&1"}
-# -rA would print what passing tests printed as well.
+# Not -rA, which also prints the output of passing tests.
 PYTEST = "-rfEsxXp"
 
 Around = Callable[[Sequence[str]], Sequence[str]]
 
 
-def look(
+def run_command(
     command: Command,
     place: Path,
     env: Mapping[str, str | None],
@@ -41,7 +41,7 @@ def look(
 ) -> Result:
     """Green only if the command was found, ended by itself, exited 0 and its output does not say otherwise.
 
-    `around` makes the words that start the command out of the command's own. What the output names is not redacted.
+    `around` wraps the words of the command, for example in a sandbox. The result is not redacted.
     """
     try:
         words = _words(command)
@@ -50,12 +50,12 @@ def look(
         return Result(command, "unknown", note=str(error))
     kept: deque[str] = deque(maxlen=READ_LINES)
     try:
-        # Python believes compiled files beside the sources, and whoever wrote them may have compiled something else.
+        # Python trusts compiled files beside the sources, and they may have been compiled from other sources.
         with TemporaryDirectory(prefix="agentd-", ignore_cleanup_errors=True) as compiled:
             done = process.run(
                 around(words),
                 cwd=folder,
-                env={**env, **_telling(command.kind, env), "PYTHONPYCACHEPREFIX": compiled},
+                env={**env, **_variables(command.kind, env), "PYTHONPYCACHEPREFIX": compiled},
                 timeout=timeout,
                 on_line=kept.append,
                 stop=stop,
@@ -70,28 +70,28 @@ def look(
     if done.code in NOT_RUN:
         note = f"exit {done.code}: it could not run"
         return Result(command, "unknown", done.code, seconds, output=tail, note=note)
-    reading = outputs.read(command.kind, (*kept, *done.errors), str(folder))
-    status, note = judge(command, done.code, reading)
-    cases = tuple(_from_place(case, command.folder, place) for case in reading.cases)
-    return Result(command, status, done.code, seconds, _counts(command.kind, done.code, reading), cases, tail, note)
+    summary = outputs.read(command.kind, (*kept, *done.errors), str(folder))
+    status, note = judge(command, done.code, summary)
+    cases = tuple(_from_place(case, command.folder, place) for case in summary.cases)
+    return Result(command, status, done.code, seconds, _counts(command.kind, done.code, summary), cases, tail, note)
 
 
-def judge(command: Command, code: int, reading: Summary) -> tuple[Status, str]:
-    """The status of a command that ended by itself, and what is odd about it."""
+def judge(command: Command, code: int, summary: Summary) -> tuple[Status, str]:
+    """The status of a command that ended by itself, and a note if something is odd."""
     if command.kind == "audit":
-        return _judge_audit(command, code, reading)
-    if code and reading.counts is None and reading.trouble:
-        return "unknown", f"it could not run: {reading.trouble}"
+        return _judge_audit(command, code, summary)
+    if code and summary.counts is None and summary.trouble:
+        return "unknown", f"it could not run: {summary.trouble}"
     if command.kind != "test":
         return ("green", "") if code == 0 else ("red", "")
-    return _judge_tests(command, code, reading)
+    return _judge_tests(command, code, summary)
 
 
-def _judge_tests(command: Command, code: int, reading: Summary) -> tuple[Status, str]:
-    counts = reading.counts
+def _judge_tests(command: Command, code: int, summary: Summary) -> tuple[Status, str]:
+    counts = summary.counts
     if counts is not None and counts.failed:
         return "red", "" if code else f"it exits 0 although {counts.failed} failed"
-    if reading.nothing or (code == NOTHING_COLLECTED and counts is None and "pytest" in command.run):
+    if summary.nothing or (code == NOTHING_COLLECTED and counts is None and "pytest" in command.run):
         return "none", "it collected no tests"
     if counts is not None and not counts.passed:
         return "none", "every test was skipped"
@@ -100,29 +100,29 @@ def _judge_tests(command: Command, code: int, reading: Summary) -> tuple[Status,
     return "green", "" if counts is not None else "its output names no tests"
 
 
-def _judge_audit(command: Command, code: int, reading: Summary) -> tuple[Status, str]:
-    found = reading.counts.failed if reading.counts else 0
+def _judge_audit(command: Command, code: int, summary: Summary) -> tuple[Status, str]:
+    found = summary.counts.failed if summary.counts else 0
     if found and code:
         return "red", ""
-    if reading.trouble:
-        return "unknown", f"it could not audit: {reading.trouble}"
+    if summary.trouble:
+        return "unknown", f"it could not audit: {summary.trouble}"
     if code:
         return "unknown", f"it exited {code} and named no vulnerability"
     if "--offline" in command.run:
         return "unknown", "it could not audit: it was told to stay offline"
     if found:
         return "green", f"it exits 0 although it names {found}: the project's own limit"
-    return "green", "" if reading.counts is not None else "its output names no result"
+    return "green", "" if summary.counts is not None else "its output names no result"
 
 
-def _counts(kind: Kind, code: int, reading: Summary) -> Counts | None:
-    if reading.counts is None and (reading.nothing or (kind in ("lint", "types") and code == 0)):
+def _counts(kind: Kind, code: int, summary: Summary) -> Counts | None:
+    if summary.counts is None and (summary.nothing or (kind in ("lint", "types") and code == 0)):
         return Counts()
-    return reading.counts
+    return summary.counts
 
 
 def _words(command: Command) -> list[str]:
-    """The words to start; unittest gets the option that makes it name its tests. ValueError if there are none."""
+    """The words of the command; unittest gets the option that makes it name its tests. Raises ValueError if it has none."""
     try:
         words = shlex.split(command.run)
     except ValueError as error:
@@ -144,31 +144,21 @@ def _folder(command: Command, place: Path) -> Path:
     return folder
 
 
-def _telling(kind: Kind, env: Mapping[str, str | None]) -> dict[str, str]:
-    """What makes runners name their tests, and npm ask its service: told to stay offline it finds nothing, and says so.
-
-    Each is added to what is there.
-    """
-
-    def with_more(name: str, more: str) -> str:
-        there = env[name] if name in env else os.environ.get(name)
-        return f"{there} {more}" if there else more
-
-    if kind == "test":
-        return {"PYTEST_ADDOPTS": with_more("PYTEST_ADDOPTS", PYTEST), "GOFLAGS": with_more("GOFLAGS", "-v")}
-    return {"npm_config_offline": "false"} if kind == "audit" else {}
+def _variables(kind: Kind, env: Mapping[str, str | None]) -> dict[str, str]:
+    """Options that make runners name their tests, added to those that are set; npm's audit finds nothing offline."""
+    if kind == "audit":
+        return {"npm_config_offline": "false"}
+    options = {"PYTEST_ADDOPTS": PYTEST, "GOFLAGS": "-v"} if kind == "test" else {}
+    known = {name: env[name] if name in env else os.environ.get(name) for name in options}
+    return {name: f"{known[name]} {option}" if known[name] else option for name, option in options.items()}
 
 
 def _from_place(case: Case, folder: str, place: Path) -> Case:
-    """The case with its file as seen from the place of work, where it lies in it."""
+    """The case with its file as a path from `place`, if it is below it."""
     if not case.file:
         return case
-    file = case.file
-    if not os.path.isabs(file):
-        file = os.path.normpath(os.path.join(folder, file))
-    else:
-        for root in (os.path.normpath(place), os.path.realpath(place)):
-            if file.startswith(f"{root}/"):
-                file = os.path.relpath(file, root)
-                break
-    return replace(case, file=file)
+    if not os.path.isabs(case.file):
+        return replace(case, file=os.path.normpath(os.path.join(folder, case.file)))
+    roots = (root for root in (os.path.normpath(place), os.path.realpath(place)) if case.file.startswith(f"{root}/"))
+    root = next(roots, "")
+    return replace(case, file=os.path.relpath(case.file, root)) if root else case

@@ -7,7 +7,7 @@ from pathlib import Path
 from agentd.calling import sandbox
 from agentd.errors import AgentdError
 from agentd.evidence.detection import detect
-from agentd.evidence.runner import look
+from agentd.evidence.runner import run_command
 from agentd.git import trees
 from agentd.model.evidence import KINDS, Command, Evidence, Harm, Kind, Result
 from agentd.proof import blockers, record
@@ -93,7 +93,7 @@ def run_all(
     seconds = float(work.project.config.get("evidence", "timeout_secs"))
     found = []
     for command in listed:
-        one = look(
+        one = run_command(
             command,
             place,
             {**work.environment(), **(env or {})},

@@ -1,15 +1,15 @@
-"""The commands that a project itself says it is tested, linted, type-checked and audited with. It reads, and runs nothing.
+"""The commands that a project declares for its tests, linters, type checkers and audits. Reads files, and runs nothing.
 
-In a folder, for each kind: a target of its Makefile, else of its justfile, stands for everything in the folder; else
-each ecosystem there has one command, a script of package.json before that ecosystem's own default, and tox only where
-nothing else tests. A sub-folder with a manifest of its own adds its commands, unless the root covers it: by a workspace,
-or by a declared command that names the folder.
+For each kind, a target of the Makefile or else of the justfile covers the whole folder. Without one, each ecosystem in
+the folder has one command: a script of package.json, else the ecosystem's default; tox only if nothing else runs tests.
+A sub-folder with its own manifest adds its commands, unless the root covers it by a workspace, or by a command that
+names the folder.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
 
-from agentd.evidence.detection import compiled, java, node, python, targets, workspaces
+from agentd.evidence.detection import compiled, node, python, targets, workspaces
 from agentd.evidence.detection.folder import MANIFESTS, SKIPPED, Folder, entries
 from agentd.model.evidence import KINDS, Command
 
@@ -17,7 +17,7 @@ DEEPEST = 3
 
 
 def detect(root: Path) -> tuple[Command, ...]:
-    """The project's commands, the root's first. A manifest that cannot be read says nothing; it stops nothing."""
+    """The project's commands, the root's first. A manifest that cannot be read is ignored."""
     top = Folder(root, "")
     found = list(_commands(top, top))
     covers = workspaces.covered(top)
@@ -37,7 +37,7 @@ def _commands(folder: Folder, top: Folder) -> Iterator[Command]:
         *node.commands(folder, top),
         *compiled.rust(folder),
         *compiled.go(folder),
-        *java.commands(folder),
+        *compiled.java(folder),
     ):
         if command.kind not in declared:
             tested = tested or command.kind == "test"
@@ -47,7 +47,7 @@ def _commands(folder: Folder, top: Folder) -> Iterator[Command]:
 
 
 def _manifest_folders(root: Path, name: str = "", depth: int = 1) -> Iterator[str]:
-    """The sub-folders that have a manifest, from the root; what is fetched, built or a sample is passed over."""
+    """The sub-folders with a manifest, as paths from the root; installed, built and sample folders are left out."""
     if depth > DEEPEST:
         return
     for entry in entries(root / name):

@@ -1,9 +1,9 @@
-"""How Rust and Go projects are tested, linted and audited. Reads only."""
+"""How Rust, Go and Java projects are tested, linted and audited. Reads only."""
 
 import re
 from collections.abc import Iterator
 
-from agentd.evidence.detection.folder import Folder, part
+from agentd.evidence.detection.folder import Folder, table
 from agentd.model.evidence import Command
 
 GOLANGCI = (".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json")
@@ -13,14 +13,14 @@ _REQUIRE = re.compile(r"^require\b", re.MULTILINE)
 
 
 def rust(folder: Folder) -> Iterator[Command]:
-    """Tests of the whole workspace; clippy only where somebody configured it."""
+    """Tests of the whole workspace; clippy only if it is configured."""
     if not folder.has("Cargo.toml"):
         return
     data = folder.toml("Cargo.toml")
     whole = " --workspace" if "workspace" in data else ""
     yield folder.command("test", f"cargo test{whole}", "Cargo.toml")
     source = folder.has("clippy.toml", ".clippy.toml")
-    if not source and (part(data, "lints", "clippy") or part(data, "workspace", "lints", "clippy")):
+    if not source and (table(data, "lints", "clippy") or table(data, "workspace", "lints", "clippy")):
         source = "Cargo.toml lints.clippy"
     if source:
         yield folder.command("lint", f"cargo clippy{whole} --all-targets -- -D warnings", source)
@@ -33,7 +33,7 @@ def go(folder: Folder) -> Iterator[Command]:
     file = folder.has("go.work", "go.mod")
     if not file:
         return
-    modules = used(folder) if file == "go.work" else ["."]
+    modules = go_modules(folder) if file == "go.work" else ["."]
     packages = " ".join("./..." if module == "." else f"./{module}/..." for module in modules)
     if not packages:
         return
@@ -47,8 +47,16 @@ def go(folder: Folder) -> Iterator[Command]:
         yield folder.command("audit", f"govulncheck {packages}", file)
 
 
-def used(folder: Folder) -> list[str]:
-    """The modules of a go.work, as paths from its folder; those outside of it are left out."""
+def java(folder: Folder) -> Iterator[Command]:
+    """Maven or Gradle, by the project's wrapper if it has one. Without -q, Maven prints how many tests there were."""
+    if folder.has("pom.xml"):
+        yield folder.command("test", f"{'./mvnw' if folder.has('mvnw') else 'mvn'} -B test", "pom.xml")
+    elif file := folder.has("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"):
+        yield folder.command("test", f"{'./gradlew' if folder.has('gradlew') else 'gradle'} test", file)
+
+
+def go_modules(folder: Folder) -> list[str]:
+    """The modules of a go.work, as paths from its folder, without those outside of it."""
     found = []
     for match in _USE.finditer(folder.text("go.work")):
         for line in (match[1] or match[2]).splitlines():

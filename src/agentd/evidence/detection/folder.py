@@ -1,4 +1,4 @@
-"""A folder of a project as detection sees it: small files, read whole or not at all. It never raises and never writes."""
+"""A folder of a project, for detection: it reads small files, never raises and never writes."""
 
 import json
 import os
@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +28,21 @@ MANIFESTS = (
     "build.gradle",
     "build.gradle.kts",
 )
-# Fetched or built; samples that are no part of the project; and where tests and words about it are.
-FETCHED = {"node_modules", "target", "build", "dist", "vendor", "agentd", "venv", "env", "__pycache__", "site-packages"}
+# Folders that are installed or built; samples; and folders with tests and documentation.
+INSTALLED = {
+    "node_modules",
+    "target",
+    "build",
+    "dist",
+    "vendor",
+    "agentd",
+    "venv",
+    "env",
+    "__pycache__",
+    "site-packages",
+}
 SAMPLES = {"testdata", "fixtures", "example", "examples"}
-SKIPPED = {*FETCHED, *SAMPLES, "test", "tests", "doc", "docs"}
+SKIPPED = {*INSTALLED, *SAMPLES, "test", "tests", "doc", "docs"}
 
 
 @dataclass(frozen=True)
@@ -49,7 +61,7 @@ class Folder:
         return next((name for name in names if _is_file(self.path / name)), "")
 
     def text(self, name: str) -> str:
-        """What a file says; nothing if it is not there, too large, or cannot be read."""
+        """The text of a file; empty if it is missing, too large, or cannot be read."""
         path = self.path / name
         try:
             if not path.is_file() or path.stat().st_size > LARGEST:
@@ -86,26 +98,21 @@ class Folder:
 
     @cached_property
     def files(self) -> tuple[str, ...]:
-        """The files of interest here and in the folders below, four deep; not those of folders that are projects of their own."""
-        found = []
-        for file in _walk(self.path, "", 4):
-            found.append(file)
-            if len(found) >= MOST_FILES:
-                break
-        return tuple(found)
+        """The files of interest here and up to four folders below, without folders that are projects of their own."""
+        return tuple(islice(_walk(self.path, "", 4), MOST_FILES))
 
 
-def part(data: object, *names: str) -> dict[str, Any]:
-    """A table inside of tables; an empty one where anything on the way is missing or something else."""
+def table(data: object, *names: str) -> dict[str, Any]:
+    """A table inside of tables; empty if there is none."""
     for name in names:
         data = data.get(name) if isinstance(data, dict) else None
     return data if isinstance(data, dict) else {}
 
 
-def words(value: object) -> list[str]:
-    """The texts in a list, or in the lists of a table."""
+def strings(value: object) -> list[str]:
+    """The strings in a list, or in the lists of a table."""
     if isinstance(value, dict):
-        return [word for each in value.values() for word in words(each)]
+        return [word for each in value.values() for word in strings(each)]
     return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
@@ -133,7 +140,7 @@ def _walk(path: Path, name: str, depth: int) -> Iterator[str]:
         elif entry.name.endswith(READ):
             yield inside
     for entry, inside in folders:
-        if depth == 1 or entry.name.startswith(".") or entry.name in FETCHED | SAMPLES:
+        if depth == 1 or entry.name.startswith(".") or entry.name in INSTALLED | SAMPLES:
             continue
         if entry.name in SKIPPED or not Folder(path, entry.name).has(*MANIFESTS):
             yield from _walk(path / entry.name, inside, depth - 1)

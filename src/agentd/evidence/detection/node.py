@@ -1,9 +1,9 @@
-"""How a Node project is tested, linted, typed and audited: its scripts, else what is configured. Reads only."""
+"""How a Node project is tested, linted, type-checked and audited: its scripts, else what is configured. Reads only."""
 
 import re
 from collections.abc import Iterator
 
-from agentd.evidence.detection.folder import Folder, part
+from agentd.evidence.detection.folder import Folder, table
 from agentd.evidence.detection.targets import NAMES
 from agentd.model.evidence import Command, Kind
 
@@ -25,12 +25,12 @@ _TEST_FILE = re.compile(r"(?:^|/)(?:[^/]+[.\-_]test|test|test-[^/]+)\.[cm]?js$|(
 
 
 def commands(folder: Folder, top: Folder) -> Iterator[Command]:
-    """One command a kind at most: a script first."""
+    """At most one command for each kind; a script comes first."""
     if not folder.has("package.json"):
         return
     manager, lock = manager_of(folder, top)
     seen: set[Kind] = set()
-    scripts = part(folder.package, "scripts")
+    scripts = table(folder.package, "scripts")
     for name, kind in NAMES.items():
         script = scripts.get(name)
         if kind not in seen and isinstance(script, str) and script.strip() and PLACEHOLDER not in script:
@@ -43,7 +43,7 @@ def commands(folder: Folder, top: Folder) -> Iterator[Command]:
 
 
 def manager_of(folder: Folder, top: Folder) -> tuple[str, str]:
-    """The package manager, and the lock file that is here."""
+    """The package manager, and the lock file of this folder."""
     lock = folder.has(*LOCKS)
     for each in (folder, top):
         named = str(each.package.get("packageManager", "")).partition("@")[0]
@@ -55,7 +55,7 @@ def manager_of(folder: Folder, top: Folder) -> tuple[str, str]:
 
 
 def _defaults(folder: Folder, manager: str, lock: str) -> Iterator[Command]:
-    needed = {**part(folder.package, "dependencies"), **part(folder.package, "devDependencies")}
+    needed = {**table(folder.package, "dependencies"), **table(folder.package, "devDependencies")}
     runner = next((run for name, run in RUNNERS.items() if name in needed), "")
     test = next((file for file in folder.files if _TEST_FILE.search(file)), "")
     if runner:
@@ -72,5 +72,5 @@ def _defaults(folder: Folder, manager: str, lock: str) -> Iterator[Command]:
 
 
 def _audit(folder: Folder, manager: str, lock: str) -> str:
-    # Yarn 2 and later keep their own kind of lock file, and another word for it.
+    # Yarn 2 and later have their own lock file format and command.
     return "yarn npm audit" if manager == "yarn" and "__metadata:" in folder.text(lock) else f"{manager} audit"

@@ -1,10 +1,10 @@
-"""How a Python project is tested, linted, typed and audited where nothing else declares it. Reads only."""
+"""How a Python project is tested, linted, type-checked and audited if nothing else declares it. Reads only."""
 
 import re
 import shlex
 from collections.abc import Iterator
 
-from agentd.evidence.detection.folder import Folder, part, words
+from agentd.evidence.detection.folder import Folder, strings, table
 from agentd.model.evidence import Command
 
 VENVS = (".venv", "venv")
@@ -19,7 +19,7 @@ _NEEDS = re.compile(r"^\s*pytest(?![\w-])", re.IGNORECASE | re.MULTILINE)
 
 
 def commands(folder: Folder, top: Folder) -> Iterator[Command]:
-    """One command a kind at most, with the folder's own interpreter where it has one."""
+    """At most one command for each kind, with the folder's own interpreter if it has one."""
     tests = [file for file in folder.files if _TEST_FILE.search(file)]
     if not folder.has(*MARKS) and not tests:
         return
@@ -30,7 +30,7 @@ def commands(folder: Folder, top: Folder) -> Iterator[Command]:
     if source := _configured(folder, ("ruff.toml", ".ruff.toml"), "ruff"):
         yield folder.command("lint", f"{_tool(folder, top, 'ruff')} check .", source)
     if source := _configured(folder, ("mypy.ini", ".mypy.ini"), "mypy"):
-        chosen = part(folder.pyproject, "tool", "mypy").keys() & {"files", "packages", "modules"}
+        chosen = table(folder.pyproject, "tool", "mypy").keys() & {"files", "packages", "modules"}
         named = chosen or re.search(r"^(?:files|packages|modules)\s*=", folder.text(source), re.MULTILINE)
         yield folder.command("types", _tool(folder, top, "mypy") + ("" if named else " ."), source)
     elif source := _configured(folder, ("pyrightconfig.json",), "pyright"):
@@ -43,7 +43,7 @@ def _venv(folder: Folder) -> str:
 
 
 def _launcher(folder: Folder, top: Folder) -> str:
-    """The words in front of a tool where a lock file says who installs it."""
+    """The prefix that runs a tool, if a lock file says what installs it."""
     for each in (folder, top):
         if each.has("uv.lock"):
             return "uv run "
@@ -70,16 +70,16 @@ def _tool(folder: Folder, top: Folder, name: str, module: bool = False) -> str:
 
 
 def _configured(folder: Folder, files: tuple[str, ...], tool: str) -> str:
-    """What says that the project uses the tool; nothing if nothing does."""
+    """The source that configures a tool, or nothing."""
     if file := folder.has(*files):
         return file
-    if tool in part(folder.pyproject, "tool"):
+    if tool in table(folder.pyproject, "tool"):
         return f"pyproject.toml tool.{tool}"
     return "setup.cfg" if tool in folder.sections("setup.cfg") else ""
 
 
 def _pytest(folder: Folder, tests: list[str]) -> str:
-    if "pytest" in part(folder.pyproject, "tool"):
+    if "pytest" in table(folder.pyproject, "tool"):
         return "pyproject.toml tool.pytest"
     if file := folder.has("pytest.ini", ".pytest.ini", "conftest.py", "tests/conftest.py", "test/conftest.py"):
         return file
@@ -95,22 +95,22 @@ def _pytest(folder: Folder, tests: list[str]) -> str:
 
 
 def _needs(folder: Folder) -> list[str]:
-    """Everything that pyproject.toml says the project depends on, for whatever."""
+    """Every dependency in pyproject.toml, for whatever purpose."""
     data = folder.pyproject
-    poetry = part(data, "tool", "poetry")
-    tables = [poetry, *(each for each in part(poetry, "group").values())]
-    named = [name for table in tables for key in ("dependencies", "dev-dependencies") for name in part(table, key)]
-    project = part(data, "project")
+    poetry = table(data, "tool", "poetry")
+    tables = [poetry, *table(poetry, "group").values()]
+    named = [name for each in tables for key in ("dependencies", "dev-dependencies") for name in table(each, key)]
+    project = table(data, "project")
     return [
-        *words(project.get("dependencies")),
-        *words(project.get("optional-dependencies")),
-        *words(data.get("dependency-groups")),
+        *strings(project.get("dependencies")),
+        *strings(project.get("optional-dependencies")),
+        *strings(data.get("dependency-groups")),
         *named,
     ]
 
 
 def _unittest(folder: Folder, tests: list[str]) -> str:
-    """unittest's discovery from the folder that holds the tests; it finds no other names than test*.py."""
+    """unittest's discovery from the folder with the tests; it finds only test*.py."""
     found = [file for file in tests if _DISCOVERED.search(file)]
     if not found:
         return ""
@@ -126,7 +126,7 @@ def _unittest(folder: Folder, tests: list[str]) -> str:
 def _audit(folder: Folder, top: Folder) -> Iterator[Command]:
     if folder.has("requirements.txt"):
         yield folder.command("audit", f"{_tool(folder, top, 'pip-audit')} -r requirements.txt", "requirements.txt")
-    elif words(part(folder.pyproject, "project").get("dependencies")):
+    elif strings(table(folder.pyproject, "project").get("dependencies")):
         yield folder.command("audit", f"{_tool(folder, top, 'pip-audit')} .", "pyproject.toml project.dependencies")
-    elif part(folder.pyproject, "tool", "poetry", "dependencies").keys() - {"python"} and folder.has("poetry.lock"):
+    elif table(folder.pyproject, "tool", "poetry", "dependencies").keys() - {"python"} and folder.has("poetry.lock"):
         yield folder.command("audit", "poetry run pip-audit", "poetry.lock")

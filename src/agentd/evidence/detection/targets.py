@@ -1,4 +1,4 @@
-"""The targets of a Makefile or a justfile, and tox: what a project declares in no language of its own. Reads only."""
+"""Commands that a project declares in a Makefile or justfile, and tox. Reads only."""
 
 import re
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ def make(folder: Folder) -> Iterator[Command]:
 
 
 def just(folder: Folder) -> Iterator[Command]:
-    """Recipes that need no argument."""
+    """The recipes that need no arguments."""
     file = folder.has(*JUSTFILES)
     text = folder.text(file) if file else ""
     named = [match[1] for match in _RECIPE.finditer(text) if not _needs_argument(match[2])]

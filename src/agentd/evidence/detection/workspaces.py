@@ -1,11 +1,11 @@
-"""Which sub-folders the root's own commands already cover: workspaces, modules, and what a declared command names."""
+"""Which sub-folders the root's commands cover: workspaces, modules, and folders that a declared command names."""
 
 import re
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 
 from agentd.evidence.detection import compiled
-from agentd.evidence.detection.folder import Folder, part, words
+from agentd.evidence.detection.folder import Folder, strings, table
 from agentd.evidence.detection.node import PLACEHOLDER
 from agentd.evidence.detection.targets import NAMES, just, make
 from agentd.model.evidence import Command, Kind
@@ -15,13 +15,13 @@ _ITEM = re.compile(r"^\s*-\s*['\"]?([^'\"\n#]+?)['\"]?\s*(?:#.*)?$")
 
 
 def covered(top: Folder) -> Callable[[Command], bool]:
-    """Says whether the root covers a command of a sub-folder."""
+    """A function that tells whether the root covers a command of a sub-folder."""
     scripts = _scripts(top)
     members = _members(top)
     modules = _MODULE.findall(top.text("pom.xml"))
     cargo = top.toml("Cargo.toml")
-    outside = words(part(cargo, "workspace").get("exclude"))
-    used = compiled.used(top) if top.has("go.work") else []
+    outside = strings(table(cargo, "workspace").get("exclude"))
+    used = compiled.go_modules(top) if top.has("go.work") else []
     gradle = bool(top.has("settings.gradle", "settings.gradle.kts"))
 
     def covers(command: Command) -> bool:
@@ -42,9 +42,9 @@ def covered(top: Folder) -> Callable[[Command], bool]:
 
 
 def _scripts(top: Folder) -> dict[Kind, list[str]]:
-    """The texts of the root's declared commands by kind; a Makefile's or justfile's is its whole text."""
+    """The texts of the root's declared commands by kind; for a Makefile or justfile its whole text."""
     found: dict[Kind, list[str]] = {}
-    for name, text in part(top.package, "scripts").items():
+    for name, text in table(top.package, "scripts").items():
         if name in NAMES and isinstance(text, str) and PLACEHOLDER not in text:
             found.setdefault(NAMES[name], []).append(text)
     for command in (*just(top), *make(top)):
@@ -53,9 +53,9 @@ def _scripts(top: Folder) -> dict[Kind, list[str]]:
 
 
 def _members(top: Folder) -> list[str]:
-    """The patterns of the folders that npm, yarn or pnpm keep as one workspace."""
+    """The folder patterns of an npm, yarn or pnpm workspace."""
     declared = top.package.get("workspaces")
-    patterns = words(declared.get("packages") if isinstance(declared, dict) else declared)
+    patterns = strings(declared.get("packages") if isinstance(declared, dict) else declared)
     listed = False
     for line in top.text("pnpm-workspace.yaml").splitlines():
         if match := _ITEM.match(line):

@@ -1,6 +1,6 @@
 """Reads what audits of dependencies print: pip-audit, npm, pnpm, yarn, cargo audit, govulncheck. Pure.
 
-An audit that could not ask its service, or skipped what it was to audit, has audited nothing, whatever it exits with.
+An audit that could not reach its service, or skipped packages, has audited nothing, whatever its exit code.
 """
 
 import re
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from agentd.evidence.outputs import audits_json
-from agentd.evidence.outputs.lines import clean, number
 from agentd.evidence.outputs.summary import Summary, tally
+from agentd.evidence.outputs.terminal_text import clean, number
 from agentd.model.evidence import Case
 
 _TROUBLE = re.compile(
@@ -40,7 +40,7 @@ _MODULE = re.compile(r"^\s+Found in: (\S+)$")
 
 
 def read(lines: Sequence[str]) -> Summary:
-    """The vulnerabilities as failed cases, what cargo only warns of as skipped ones, and why it could not audit."""
+    """The vulnerabilities as failed cases, warnings of cargo as skipped ones, and why it could not audit."""
     told = audits_json.read(lines)
     cleaned = clean(lines)
     troubles = [line.strip() for line in cleaned if _TROUBLE.search(line)]
@@ -61,7 +61,7 @@ def _pip(lines: Sequence[str]) -> list[Case]:
 
 
 def _npm(lines: Sequence[str]) -> list[Case]:
-    """npm names a package and its bad versions, then the severity; what depends on it comes indented."""
+    """npm names a package and its bad versions, then the severity; packages that depend on it are indented."""
     cases = []
     for line, following in pairwise(lines):
         if (match := _NPM.match(line)) and following.startswith(("Severity:", "Depends on vulnerable")):
@@ -70,7 +70,7 @@ def _npm(lines: Sequence[str]) -> list[Case]:
 
 
 def _table(lines: Sequence[str]) -> list[Case]:
-    """pnpm and yarn draw a table for each: the severity and the title, then the package."""
+    """pnpm and yarn print a table for each: the severity and the title, then the package."""
     cases, title = list[Case](), ""
     for line in lines:
         if not (match := _ROW.match(line)):
@@ -98,7 +98,7 @@ def _cargo(lines: Sequence[str]) -> list[Case]:
 
 
 def _go(lines: Sequence[str]) -> list[Case]:
-    """govulncheck lists those that the code does not call after a heading of their own: they are not its result."""
+    """govulncheck lists vulnerabilities that the code does not call under another heading: they do not count."""
     cases, called = list[Case](), True
     for at, line in enumerate(lines):
         if line.startswith(("===", "Informational")):

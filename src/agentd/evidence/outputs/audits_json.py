@@ -1,18 +1,18 @@
-"""Reads the JSON of the audits: one document or several, with anything before, between and after them. Pure."""
+"""Reads the JSON of audits: one document or several, with any text around them. Pure."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from agentd.evidence.outputs.lines import plain
-from agentd.evidence.outputs.summary import Summary, added, counted
+from agentd.evidence.outputs.summary import Summary, counted, merged
+from agentd.evidence.outputs.terminal_text import plain
 from agentd.model.evidence import Case
 
 
 def read(lines: Sequence[str]) -> Summary | None:
-    """What the documents say that are an audit's; None if there is none."""
-    readings = [reading for document in _documents(lines) if (reading := _read(document)) is not None]
-    return added(readings) if readings else None
+    """What the documents of an audit say; None if there are none."""
+    found = [summary for document in _documents(lines) if (summary := _read(document)) is not None]
+    return merged(found) if found else None
 
 
 def _documents(lines: Sequence[str]) -> Iterator[Mapping[str, Any]]:
@@ -35,8 +35,8 @@ def _documents(lines: Sequence[str]) -> Iterator[Mapping[str, Any]]:
 
 def _read(document: Mapping[str, Any]) -> Summary | None:
     for reader in (_pip, _npm, _advisories, _cargo, _yarn, _go):
-        if (reading := reader(document)) is not None:
-            return reading
+        if (summary := reader(document)) is not None:
+            return summary
     failed = document.get("error")
     if isinstance(failed, dict) and "message" in document:
         return Summary(trouble=str(document["message"])[:400])
@@ -75,7 +75,7 @@ def _npm(document: Mapping[str, Any]) -> Summary | None:
 
 
 def _advisories(document: Mapping[str, Any]) -> Summary | None:
-    """pnpm, and npm before its version 7."""
+    """pnpm, and npm before version 7."""
     if not isinstance(document.get("advisories"), dict):
         return None
     return _found([_advisory(each) for each in _dicts(document["advisories"])])
@@ -99,7 +99,7 @@ def _cargo(document: Mapping[str, Any]) -> Summary | None:
 
 
 def _yarn(document: Mapping[str, Any]) -> Summary | None:
-    """One line of yarn's: its advisories each, and a summary at the end."""
+    """One line of yarn: an advisory, or the summary at the end."""
     data = document.get("data")
     if document.get("type") == "auditAdvisory" and isinstance(data, dict) and isinstance(data.get("advisory"), dict):
         return _found([_advisory(data["advisory"])])
@@ -109,15 +109,11 @@ def _yarn(document: Mapping[str, Any]) -> Summary | None:
 
 
 def _go(document: Mapping[str, Any]) -> Summary | None:
-    """govulncheck's messages: a finding counts where the code calls the function."""
+    """A message of govulncheck: a finding counts if the code calls the function."""
     finding = document.get("finding")
     if isinstance(finding, dict):
         trace = _dicts(finding.get("trace"))
         called = bool(trace) and "function" in trace[0]
         return _found([str(finding.get("osv"))] if called else [])
-    return _found([]) if "protocol_version" in _config(document) else None
-
-
-def _config(document: Mapping[str, Any]) -> Mapping[str, Any]:
     config = document.get("config")
-    return config if isinstance(config, dict) else {}
+    return _found([]) if isinstance(config, dict) and "protocol_version" in config else None

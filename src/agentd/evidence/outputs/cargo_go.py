@@ -3,8 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from agentd.evidence.outputs.lines import NOWHERE, Place, number, placed
-from agentd.evidence.outputs.summary import Summary, counted, summed, tally
+from agentd.evidence.outputs.stack_traces import NOWHERE, Place, placed
+from agentd.evidence.outputs.summary import Summary, summarized, tally
+from agentd.evidence.outputs.terminal_text import number
 from agentd.model.evidence import Case, CaseStatus
 
 _RESULT = re.compile(r"^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored;")
@@ -35,9 +36,7 @@ def cargo(lines: Sequence[str]) -> Summary | None:
             thread = ""
     if not counts:
         return None
-    total = summed(counts)
-    found = [placed(case, panics.get(case.name, NOWHERE)) for case in cases]
-    return Summary(total, tuple(found), nothing=total.total == 0)
+    return summarized(counts, (placed(case, panics.get(case.name, NOWHERE)) for case in cases))
 
 
 _ENDED = re.compile(r"^(?P<word>ok  |FAIL|\?   )\t(?P<package>\S+)(?P<rest>.*)$")
@@ -48,7 +47,7 @@ _GO: dict[str, CaseStatus] = {"PASS": "passed", "FAIL": "failed", "SKIP": "skipp
 
 
 def go(lines: Sequence[str]) -> Summary | None:
-    """`go test`, with -v or without: a package that names none of its tests counts as one."""
+    """`go test`, with or without -v: a package that names none of its tests counts as one."""
     cases, seen = list[Case](), False
     start = 0
     for at, line in enumerate(lines):
@@ -56,10 +55,7 @@ def go(lines: Sequence[str]) -> Summary | None:
             seen = True
             cases += _package(lines[start:at], match["word"].strip(), match["package"], match["rest"])
             start = at + 1
-    if not seen:
-        return None
-    total = counted(cases)
-    return Summary(total, tuple(cases), nothing=total.total == 0)
+    return summarized((), cases) if seen else None
 
 
 def _package(lines: Sequence[str], word: str, package: str, rest: str) -> list[Case]:

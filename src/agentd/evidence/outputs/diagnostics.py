@@ -1,10 +1,10 @@
-"""Reads what linters, type checkers and compilers complain about, each with its place. Pure."""
+"""Reads the diagnostics of linters, type checkers and compilers, and of programs that could not be started. Pure."""
 
 import re
 from collections.abc import Sequence
 
-from agentd.evidence.outputs.lines import number
 from agentd.evidence.outputs.summary import Summary, counted
+from agentd.evidence.outputs.terminal_text import number
 from agentd.model.evidence import Case
 
 _COLONS = re.compile(r"^(?P<file>(?:[A-Za-z]:)?[^\s:(\[][^:(]*?):(?P<line>\d+)(?::\d+)?:\s+(?P<said>\S.*)$")
@@ -17,6 +17,16 @@ _PATH = re.compile(r"^(?:/|\.{0,2}/|[A-Za-z]:\\|[\w@.-]+/)?\S*\.\w+$")
 _WARNING = re.compile(r"^warning\b")
 _ASIDE = re.compile(r"^(?:note|help|info)\b")
 _CLOCK = re.compile(r"^\d{1,2}$|^\d{4}-\d\d-")
+# A program, or a module that it needs to start, is not installed.
+_MISSING = re.compile(
+    r"^(?:\S*python[\d.]*: No module named \S+"
+    r"|(?:\S*/)?\w*sh: (?:line )?(?:\d+: )?\S+: (?:command )?not found"
+    r"|make(?:\[\d+\])?: \S+: (?:No such file or directory|Command not found)"
+    r"|npm (?:ERR!|error) (?:npx canceled due to missing packages.*|could not determine executable to run)"
+    r"|error: Failed to spawn: `.*`|Command not found: \S+|error: no such command: `.*`"
+    r"|error Command \".*\" not found\.|\s*ERR_PNPM_\S+\s+Command \".*\" not found.*"
+    r"|go: no such tool .*|error: 'cargo-\S+' is not installed.*)$"
+)
 
 
 def read(lines: Sequence[str]) -> Summary:
@@ -39,6 +49,11 @@ def read(lines: Sequence[str]) -> Summary:
             file = line if _PATH.match(line) else ""
             heading = line
     return Summary(counted(cases) if cases else None, tuple(cases))
+
+
+def missing_program(lines: Sequence[str]) -> str:
+    """The line that says that a program is not installed, or nothing."""
+    return next((line.strip() for line in lines if _MISSING.match(line)), "")
 
 
 def _problem(file: str, line: str, said: str) -> Case:

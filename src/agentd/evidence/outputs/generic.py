@@ -1,10 +1,10 @@
-"""Reads the line that any other runner ends with: so many passed, so many failed. Pure; the last resort."""
+"""Reads the last line of any other runner: so many passed, so many failed. Pure."""
 
 import re
 from collections.abc import Sequence
 
-from agentd.evidence.outputs.lines import number
-from agentd.evidence.outputs.summary import Summary, tally
+from agentd.evidence.outputs.summary import Summary, summarized, tally, tally_of
+from agentd.evidence.outputs.terminal_text import number
 
 _PAIR = re.compile(
     r"\b(\d+) (?:tests? )?(passed|passing|succeeded|failed|failing|failures?|errors?|skipped|skips|pending|ignored)\b"
@@ -27,12 +27,11 @@ _FAILED = ("failed", "failing", "failure", "failures", "error", "errors")
 
 
 def read(lines: Sequence[str]) -> Summary:
-    """The last line that counts tests; a line that only counts errors is no such line."""
+    """The last line that counts tests; a line that counts only errors does not."""
     for line in reversed(lines):
         if match := _CTEST.search(line) or _DOTNET.search(line) or _PHPUNIT.match(line):
             told = {word: number(count) for word, count in match.groupdict().items()}
-            failed, skipped, total = told.get("failed", 0), told.get("skipped", 0), told["total"]
-            return Summary(tally(max(0, total - failed - skipped), failed, skipped), nothing=total == 0)
+            return summarized([tally_of(told["total"], told.get("failed", 0), told.get("skipped", 0))])
         parts: dict[str, int] = {}
         for count, word in _PAIR.findall(line):
             parts[word] = parts.get(word, 0) + number(count)
@@ -41,9 +40,7 @@ def read(lines: Sequence[str]) -> Summary:
         failed = sum(parts.get(word, 0) for word in _FAILED)
         skipped = sum(count for word, count in parts.items() if word not in (*_PASSED, *_FAILED))
         if run and ("failures" in parts or "failure" in parts):
-            total = number(run[1])
-            return Summary(tally(max(0, total - failed - skipped), failed, skipped), nothing=total == 0)
+            return summarized([tally_of(number(run[1]), failed, skipped)])
         if any(word in parts for word in _PASSED) or any(parts.get(word) for word in ("failed", "failing", "failures")):
-            counts = tally(passed, failed, skipped)
-            return Summary(counts, nothing=counts.total == 0)
+            return summarized([tally(passed, failed, skipped)])
     return Summary(nothing=any(_NOTHING.match(line.strip()) for line in lines))

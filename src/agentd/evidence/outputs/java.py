@@ -3,8 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from agentd.evidence.outputs.lines import NOWHERE, Place, number
-from agentd.evidence.outputs.summary import Summary, counted, summed, tally
+from agentd.evidence.outputs.stack_traces import NOWHERE, Place
+from agentd.evidence.outputs.summary import Summary, summarized, tally_of
+from agentd.evidence.outputs.terminal_text import number
 from agentd.model.evidence import Case, CaseStatus
 
 _LEVEL = re.compile(r"^\[(?:INFO|WARNING|ERROR)\] ?")
@@ -15,20 +16,18 @@ _STACK = re.compile(r"^\s+at (?P<class>[\w.$]+)\.[\w$<>]+\((?P<file>\w+\.\w+):(?
 
 
 def surefire(lines: Sequence[str]) -> Summary | None:
-    """The total of each module; the classes' own lines say when they ended and are left out."""
+    """The total of each module; the lines of single classes are left out."""
     told = [_LEVEL.sub("", line) for line in lines]
     counts = []
     for line in told:
         if match := _TOTAL.match(line):
             run, failures, errors, skipped = (number(match[n]) for n in range(1, 5))
-            failed = failures + errors
-            counts.append(tally(max(0, run - failed - skipped), failed, skipped, run))
+            counts.append(tally_of(run, failures + errors, skipped))
     if not counts:
-        # It says nothing at all about test classes that hold no test.
+        # It prints nothing about test classes without tests.
         ran = "BUILD SUCCESS" in told and any(_PLUGIN.match(line) for line in told)
         return Summary(nothing=True) if ran or "No tests to run." in told else None
-    total = summed(counts)
-    return Summary(total, _surefire_cases(told), nothing=total.total == 0)
+    return summarized(counts, _surefire_cases(told))
 
 
 def _surefire_cases(lines: Sequence[str]) -> tuple[Case, ...]:
@@ -43,7 +42,7 @@ def _surefire_cases(lines: Sequence[str]) -> tuple[Case, ...]:
 
 
 def _stack_place(lines: Sequence[str], owner: str) -> Place:
-    """The last frame in the test's own class, before the output goes on with something else."""
+    """The last frame in the test's own class, up to the next blank line."""
     found = NOWHERE
     for line in lines:
         if not line.strip():
@@ -61,12 +60,11 @@ _STATUS: dict[str, CaseStatus] = {"PASSED": "passed", "FAILED": "failed", "SKIPP
 
 
 def gradle(lines: Sequence[str]) -> Summary | None:
-    """Gradle's count, printed only where a test failed, or the events that its log was told to show."""
+    """Gradle's count, which it prints only if a test failed, or the events that its log shows."""
     counts, cases = [], list[Case]()
     for at, line in enumerate(lines):
         if match := _COMPLETED.match(line):
-            run, failed, skipped = (number(match[n] or "0") for n in range(1, 4))
-            counts.append(tally(max(0, run - failed - skipped), failed, skipped, run))
+            counts.append(tally_of(*(number(match[n]) for n in range(1, 4))))
         elif match := _EVENT.match(line):
             where = next((found for each in lines[at + 1 : at + 3] if (found := _WHERE.match(each))), None)
             status = _STATUS[match["word"]]
@@ -75,5 +73,4 @@ def gradle(lines: Sequence[str]) -> Summary | None:
     if not counts and not cases:
         none = any(re.match(r"^> Task \S*:test NO-SOURCE$", line) for line in lines)
         return Summary(nothing=True) if none else None
-    total = summed(counts) if counts else counted(cases)
-    return Summary(total, tuple(cases), nothing=total.total == 0)
+    return summarized(counts, cases)

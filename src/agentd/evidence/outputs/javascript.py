@@ -1,10 +1,12 @@
 """Reads what jest, vitest and mocha print. Pure."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from agentd.evidence.outputs.lines import MARKS, NOWHERE, Place, number, placed, script_place
-from agentd.evidence.outputs.summary import Summary, summed, tally
+from agentd.evidence.outputs.stack_traces import NOWHERE, Place, placed, script_place
+from agentd.evidence.outputs.summary import Summary, summarized, tally
+from agentd.evidence.outputs.terminal_text import number, section
+from agentd.evidence.outputs.title_tree import MARKS, Titles, indent
 from agentd.model.evidence import Case, CaseStatus, Counts
 
 _PART = re.compile(r"(\d+) (failed|passed|skipped|todo|total)")
@@ -17,8 +19,14 @@ def _parts(line: str) -> dict[str, int]:
     return {word: number(count) for count, word in _PART.findall(line)}
 
 
+def _tally(parts: Mapping[str, int], files: Mapping[str, int], total: int) -> Counts:
+    """The counts of tests; a file that cannot run at all counts as one failed test."""
+    failed = parts.get("failed", 0) or files.get("failed", 0)
+    return tally(parts.get("passed", 0), failed, parts.get("skipped", 0) + parts.get("todo", 0), total)
+
+
 def jest(lines: Sequence[str], root: str) -> Summary | None:
-    """jest's summary and tree. A file that cannot run at all counts as one failed test."""
+    """jest's summary and tree."""
     counts: list[Counts] = []
     suites: dict[str, int] = {}
     for line in lines:
@@ -26,35 +34,28 @@ def jest(lines: Sequence[str], root: str) -> Summary | None:
             suites = _parts(line)
         elif line.startswith("Tests:") and "total" in line:
             parts = _parts(line)
-            failed = parts.get("failed", 0) or suites.get("failed", 0)
-            skipped = parts.get("skipped", 0) + parts.get("todo", 0)
-            counts.append(tally(parts.get("passed", 0), failed, skipped, parts.get("total", 0)))
-    nothing = any(line.startswith("No tests found") for line in lines)
+            counts.append(_tally(parts, suites, parts.get("total", 0)))
     if not counts:
-        return Summary(nothing=True) if nothing else None
-    total = summed(counts)
-    return Summary(total, _jest_cases(lines, root), nothing=total.total == 0)
+        return Summary(nothing=True) if any(line.startswith("No tests found") for line in lines) else None
+    return summarized(counts, _jest_cases(lines, root))
 
 
 def _jest_cases(lines: Sequence[str], root: str) -> tuple[Case, ...]:
     cases: dict[str, Case] = {}
-    file, above = "", dict[int, str]()
+    file, titles = "", Titles()
     for at, line in enumerate(lines):
         if match := _FILE.match(line):
-            file, above = match[1], {}
+            file, titles = match[1], Titles()
         elif bullet := _BULLET.match(line):
-            end = next((n for n in range(at + 1, len(lines)) if _BULLET.match(lines[n])), len(lines))
             name = f"{file} > {bullet[1].replace(' › ', ' > ')}"
-            place = script_place(lines[at + 1 : end], root)
-            cases[name] = placed(Case(name, "failed"), place if place != NOWHERE else Place(file))
+            place = script_place(section(lines, at + 1, _BULLET), root)
+            cases[name] = placed(Case(name, "failed"), place or Place(file))
         elif (match := _JEST.match(line)) and file:
             words = match["name"].removeprefix("skipped ").removeprefix("todo ")
-            depth = len(match["in"])
-            name = " > ".join([file, *(above[each] for each in sorted(above) if each < depth), words])
+            name = f"{file} > {titles.name(len(match['in']), words)}"
             cases.setdefault(name, Case(name, MARKS.get(match["mark"], "skipped"), file))
         elif line.startswith("  ") and line.strip():
-            depth = len(line) - len(line.lstrip())
-            above = {each: title for each, title in above.items() if each < depth} | {depth: line.strip()}
+            titles.enter(indent(line), line.strip())
     return tuple(cases.values())
 
 
@@ -72,25 +73,20 @@ def vitest(lines: Sequence[str], root: str) -> Summary | None:
         if match := _FILES.match(line):
             files = _parts(match[1])
         elif match := _VITEST.match(line):
-            parts = _parts(match[1] or "")
-            failed = parts.get("failed", 0) or files.get("failed", 0)
-            skipped = parts.get("skipped", 0) + parts.get("todo", 0)
-            counts.append(tally(parts.get("passed", 0), failed, skipped, number(match[2] or "0")))
+            counts.append(_tally(_parts(match[1] or ""), files, number(match[2])))
     if not counts:
         return Summary(nothing=True) if any(line.startswith("No test files found") for line in lines) else None
     cases: dict[str, Case] = {}
     for at, line in enumerate(lines):
         if match := _FAIL.match(line):
             name = f"{match[1]} > {match[2]}" if match[2] else match[1]
-            end = next((n for n in range(at + 1, len(lines)) if _FAIL.match(lines[n])), len(lines))
-            place = script_place([each for each in lines[at + 1 : end] if "❯" in each], root)
-            cases[name] = placed(Case(name, "failed"), place if place != NOWHERE else Place(match[1]))
+            place = script_place([each for each in section(lines, at + 1, _FAIL) if "❯" in each], root)
+            cases[name] = placed(Case(name, "failed"), place or Place(match[1]))
         elif match := _TREE.match(line):
             file = match["name"].partition(" > ")[0]
             status = MARKS.get(match["mark"], "skipped")
             cases.setdefault(match["name"], Case(match["name"], status, file))
-    total = summed(counts)
-    return Summary(total, tuple(cases.values()), nothing=total.total == 0)
+    return summarized(counts, cases.values())
 
 
 _ENDING = re.compile(r"^ +(\d+) (passing|failing|pending)(?: \(.*\))?$")
@@ -107,24 +103,21 @@ def mocha(lines: Sequence[str], root: str) -> Summary | None:
         counts.append(tally(parts["passing"], parts.get("failing", 0), parts.get("pending", 0)))
         cases += _mocha_cases(lines, start, end, root)
         start = end + 1
-    if not counts:
-        return None
-    total = summed(counts)
-    return Summary(total, tuple(cases), nothing=total.total == 0)
+    return summarized(counts, cases) if counts else None
 
 
 def _mocha_cases(lines: Sequence[str], start: int, end: int, root: str) -> list[Case]:
     cases: list[Case] = []
-    above: dict[int, str] = {}
+    titles = Titles()
     for line in lines[start:end]:
-        depth = len(line) - len(line.lstrip())
+        depth = indent(line)
         if match := _MOCHA.match(line):
-            name = " > ".join([*(above[each] for each in sorted(above) if each < depth), match["name"]])
+            name = titles.name(depth, match["name"])
             status: CaseStatus = "passed" if match["mark"] else "failed" if match["fail"] else "skipped"
             place = _mocha_place(lines[end:], match["fail"], root) if status == "failed" else NOWHERE
             cases.append(placed(Case(name, status), place))
         elif depth and line.strip():
-            above = {each: title for each, title in above.items() if each < depth} | {depth: line.strip()}
+            titles.enter(depth, line.strip())
     return cases
 
 

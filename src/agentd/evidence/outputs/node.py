@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from agentd.evidence.outputs.lines import MARKS, NOWHERE, Place, number, placed, script_place
-from agentd.evidence.outputs.summary import Summary, counted, summed, tally
+from agentd.evidence.outputs.stack_traces import NOWHERE, Place, placed, script_place
+from agentd.evidence.outputs.summary import Summary, counted, summarized, summed, tally
+from agentd.evidence.outputs.terminal_text import number, section
+from agentd.evidence.outputs.title_tree import MARKS, Titles
 from agentd.model.evidence import Case, CaseStatus, Counts
 
 _COUNT = re.compile(r"^(?:#|ℹ) (tests|pass|fail|cancelled|skipped|todo) (\d+)$")
@@ -15,12 +17,12 @@ _LOCATION = re.compile(r"^\s+location: '(.+):(\d+):\d+'$")
 _TEST_FILE = re.compile(r"^[^>]*\.[cm]?[jt]s$")
 _SPEC = re.compile(r"^(?P<in> *)(?P<mark>[✔✖﹣]) (?P<name>.*?) \([\d.]+ms\)(?: # .*)?$")
 _SUITE = re.compile(r"^( *)▶ (.*?)(?: \([\d.]+ms\))?$")
-_BEGUN = re.compile(r"^(?:> \S|\$ \S)")  # npm, pnpm and yarn say what they start
+_BEGUN = re.compile(r"^(?:> \S|\$ \S)")  # npm, pnpm and yarn print the command that they start
 _TEST_AT = re.compile(r"^test at (.+):(\d+):\d+$")
 
 
 def read(lines: Sequence[str], root: str) -> Summary | None:
-    """`node --test`, and any other TAP that says how many tests there were. What is cancelled has failed."""
+    """`node --test`, and any other TAP with a plan. A cancelled test has failed."""
     blocks: list[dict[str, int]] = []
     for line in lines:
         if match := _COUNT.match(line):
@@ -37,11 +39,11 @@ def read(lines: Sequence[str], root: str) -> Summary | None:
     if empty:
         total = tally(max(0, total.passed - len(empty)), total.failed, total.skipped)
         cases = tuple(case for case in cases if case not in empty)
-    return Summary(total, cases, nothing=total.total == 0)
+    return summarized([total], cases)
 
 
 def _is_empty_file(name: str, cases: Sequence[Case]) -> bool:
-    """node counts a file that holds no test as one that passed."""
+    """node counts a file without tests as one that passed."""
     return _TEST_FILE.search(name) is not None and not any(case.name.startswith(f"{name} > ") for case in cases)
 
 
@@ -52,17 +54,15 @@ def _node_counts(block: dict[str, int]) -> Counts:
 
 def _tap_cases(lines: Sequence[str], root: str) -> tuple[Case, ...]:
     cases: list[Case] = []
-    parents: dict[int, str] = {}
+    titles = Titles()
     for at, line in enumerate(lines):
         if subtest := _SUBTEST.match(line):
-            parents = {depth: name for depth, name in parents.items() if depth < len(subtest[1])}
-            parents[len(subtest[1])] = subtest[2]
+            titles.enter(len(subtest[1]), subtest[2])
         elif match := _TAP.match(line):
-            depth = len(match["in"])
             details = _details(lines, at + 1)
             if any(detail.strip() == "type: 'suite'" for detail in details):
                 continue
-            name = " > ".join([*(parents[each] for each in sorted(parents) if each < depth), match["name"] or ""])
+            name = titles.name(len(match["in"]), match["name"] or "")
             status: CaseStatus = "skipped" if match["skip"] else "failed" if match["not"] else "passed"
             cases.append(placed(Case(name, status), _tap_place(details, root)))
     return tuple(cases)
@@ -79,30 +79,25 @@ def _details(lines: Sequence[str], at: int) -> Sequence[str]:
 def _tap_place(details: Sequence[str], root: str) -> Place:
     told = next((match for line in details if (match := _LOCATION.match(line))), None)
     stack = next((n for n, line in enumerate(details) if line.strip().startswith("stack:")), len(details))
-    place = script_place(details[stack:], root)
-    return place if place != NOWHERE or not told else Place(told[1], number(told[2]))
+    return script_place(details[stack:], root) or (Place(told[1], number(told[2])) if told else NOWHERE)
 
 
 def _spec_cases(lines: Sequence[str], root: str) -> tuple[Case, ...]:
-    """The tree of each run; below it node lists the failing tests once more, each after its place."""
+    """The tree of each run; node lists the failing tests again below it, each after its place."""
     cases: list[Case] = []
-    suites: dict[int, str] = {}
+    titles = Titles()
     listed = False
     for line in lines:
         if line == "✖ failing tests:":
             listed = True
         elif _BEGUN.match(line):
-            listed, suites = False, {}
+            listed, titles = False, Titles()
         elif listed:
             continue
         elif suite := _SUITE.match(line):
-            suites = {depth: name for depth, name in suites.items() if depth < len(suite[1])}
-            suites[len(suite[1])] = suite[2]
-        elif match := _SPEC.match(line):
-            depth = len(match["in"])
-            if suites.get(depth) != match["name"]:
-                name = " > ".join([*(suites[each] for each in sorted(suites) if each < depth), match["name"]])
-                cases.append(Case(name, MARKS.get(match["mark"], "skipped")))
+            titles.enter(len(suite[1]), suite[2])
+        elif (match := _SPEC.match(line)) and titles.at(len(match["in"])) != match["name"]:
+            cases.append(Case(titles.name(len(match["in"]), match["name"]), MARKS.get(match["mark"], "skipped")))
     places = dict(_spec_places(lines, root))
     return tuple(placed(case, places.get(case.name.rsplit(" > ")[-1], NOWHERE)) for case in cases)
 
@@ -112,6 +107,5 @@ def _spec_places(lines: Sequence[str], root: str) -> Iterator[tuple[str, Place]]
         told = _TEST_AT.match(line)
         named = _SPEC.match(lines[at + 1])
         if told and named:
-            end = next((n for n in range(at + 1, len(lines)) if _TEST_AT.match(lines[n])), len(lines))
-            place = script_place(lines[at + 2 : end], root)
-            yield named["name"], place if place != NOWHERE else Place(told[1], number(told[2]))
+            place = script_place(section(lines, at + 2, _TEST_AT), root)
+            yield named["name"], place or Place(told[1], number(told[2]))

@@ -4,8 +4,9 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 
-from agentd.evidence.outputs.lines import NOWHERE, Place, number, own, python_place
-from agentd.evidence.outputs.summary import Summary, counted, summed, tally
+from agentd.evidence.outputs.stack_traces import Place, own_places, python_place
+from agentd.evidence.outputs.summary import Summary, summarized, tally
+from agentd.evidence.outputs.terminal_text import number
 from agentd.model.evidence import Case, CaseStatus, Counts
 
 _SUMMARY = re.compile(r"^=*\s*(no tests ran|\d+ [a-z]+(?: [a-z]+)?(?:, \d+ [a-z]+(?: [a-z]+)?)*) in [\d.]+ ?s\b.*$")
@@ -30,20 +31,15 @@ _STATUS: dict[str, CaseStatus] = {
 
 
 def read(lines: Sequence[str], root: str) -> Summary | None:
-    """pytest's summaries, short and long. An error counts as failed, an expected failure as skipped."""
+    """The summaries, short and long. An error counts as failed, an expected failure as skipped."""
     said = _outside_of_reports(lines)
-    counts = [found for line in said if (found := _pytest_counts(line)) is not None]
-    if not counts:
-        counts = [found for line in lines if (found := _pytest_counts(line)) is not None]
-    cases = _pytest_cases(said, _pytest_places(lines, root))
-    if counts:
-        total = summed(counts)
-        return Summary(total, cases, nothing=total.total == 0)
-    return Summary(counted(cases), cases) if cases else None
+    counts = list(filter(None, map(_counts, said))) or list(filter(None, map(_counts, lines)))
+    cases = _cases(said, _places(lines, root))
+    return summarized(counts, cases) if counts or cases else None
 
 
 def _outside_of_reports(lines: Sequence[str]) -> list[str]:
-    """The lines without the reports of single tests, which hold whatever those printed."""
+    """The lines without the reports of single tests, which contain what the tests printed."""
     kept, inside = list[str](), False
     for line in lines:
         if _RULE.match(line):
@@ -53,7 +49,7 @@ def _outside_of_reports(lines: Sequence[str]) -> list[str]:
     return kept
 
 
-def _pytest_counts(line: str) -> Counts | None:
+def _counts(line: str) -> Counts | None:
     match = _SUMMARY.match(line)
     if not match:
         return None
@@ -65,7 +61,7 @@ def _pytest_counts(line: str) -> Counts | None:
     return tally(passed, failed, parts.get("skipped", 0) + parts.get("xfailed", 0))
 
 
-def _pytest_cases(lines: Sequence[str], places: dict[str, list[Place]]) -> tuple[Case, ...]:
+def _cases(lines: Sequence[str], places: dict[str, list[Place]]) -> tuple[Case, ...]:
     named: dict[str, CaseStatus] = {}
     folded: list[Case] = []
     for line in lines:
@@ -88,7 +84,7 @@ def _pytest_cases(lines: Sequence[str], places: dict[str, list[Place]]) -> tuple
 
 
 def _node(text: str) -> str:
-    """The test that a line names before it says why; parameters may hold anything. Nothing if it names none."""
+    """The test that a line names, without the reason after it; parameters may contain anything."""
     head, bracket, rest = text.partition("[")
     if not bracket or " - " in head:
         node = head.split(" - ")[0]
@@ -99,8 +95,8 @@ def _node(text: str) -> str:
     return node if named else ""
 
 
-def _pytest_places(lines: Sequence[str], root: str) -> dict[str, list[Place]]:
-    """By the title of each failure's section, the last place of the project's own that it names."""
+def _places(lines: Sequence[str], root: str) -> dict[str, list[Place]]:
+    """By the title of each failure's section, the last own place that it names."""
     places: defaultdict[str, list[Place]] = defaultdict(list)
     title, section = "", list[str]()
     for line in (*lines, "=== end ==="):
@@ -108,16 +104,7 @@ def _pytest_places(lines: Sequence[str], root: str) -> dict[str, list[Place]]:
         if not opened and not _RULE.match(line):
             section.append(line)
             continue
-        if title and (place := _last_place(section, root)) != NOWHERE:
+        if title and (place := [python_place(section, root), *own_places(section, root, _PLACE)][-1]):
             places[title].append(place)
         title, section = opened[1] if opened else "", []
     return dict(places)
-
-
-def _last_place(section: Sequence[str], root: str) -> Place:
-    found = python_place(section, root)
-    for line in section:
-        match = _PLACE.match(line)
-        if match and own(match[1], root):
-            found = Place(match[1], number(match[2]))
-    return found

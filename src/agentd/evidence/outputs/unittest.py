@@ -3,8 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from agentd.evidence.outputs.lines import number, python_place
-from agentd.evidence.outputs.summary import Summary, summed, tally
+from agentd.evidence.outputs.stack_traces import python_place
+from agentd.evidence.outputs.summary import Summary, summarized, tally_of
+from agentd.evidence.outputs.terminal_text import number, section
 from agentd.model.evidence import Case, CaseStatus, Counts
 
 _RAN = re.compile(r"^Ran (\d+) tests? in [\d.]+s$")
@@ -18,7 +19,7 @@ _DOUBLE = re.compile(r"^={20,}$")
 
 
 def read(lines: Sequence[str], root: str) -> Summary | None:
-    """unittest's end of each run, its verbose lines, and its blocks of failures. Subtests count as their test."""
+    """The last lines of each run, the verbose lines, and the blocks of failures. Subtests count as their test."""
     counts: list[Counts] = []
     cases: dict[str, Case] = {}
     start, seen = 0, False
@@ -27,18 +28,17 @@ def read(lines: Sequence[str], root: str) -> Summary | None:
             seen = True
         if not (ran := _RAN.match(line)):
             continue
-        block = _unittest_cases(lines[start:at], root)
+        block = _cases(lines[start:at], root)
         ending = next((end for each in lines[at + 1 : at + 5] if (end := _ENDED.match(each))), None)
-        counts.append(_unittest_counts(number(ran[1]), ending[1] if ending else "", block))
+        counts.append(_counts(number(ran[1]), ending[1] if ending else "", block))
         cases |= block
         start = at + 1
     if not counts:
         return Summary(nothing=True) if seen else None
-    total = summed(counts)
-    return Summary(total, tuple(cases.values()), nothing=total.total == 0)
+    return summarized(counts, cases.values())
 
 
-def _unittest_counts(ran: int, ending: str | None, cases: dict[str, Case]) -> Counts:
+def _counts(ran: int, ending: str | None, cases: dict[str, Case]) -> Counts:
     parts = dict[str, int]()
     for part in (ending or "").split(", "):
         word, _, count = part.partition("=")
@@ -47,38 +47,37 @@ def _unittest_counts(ran: int, ending: str | None, cases: dict[str, Case]) -> Co
     said = parts.get("failures", 0) + parts.get("errors", 0)
     named = sum(case.status == "failed" for case in cases.values())
     failed = (named if said and named else said) + parts.get("unexpected successes", 0)
-    return tally(max(0, ran - failed - skipped), failed, skipped)
+    return tally_of(ran, failed, skipped)
 
 
-def _unittest_cases(lines: Sequence[str], root: str) -> dict[str, Case]:
+def _cases(lines: Sequence[str], root: str) -> dict[str, Case]:
     cases: dict[str, Case] = {}
     pending = ""
     for at, line in enumerate(lines):
         if block := _BLOCK.match(line):
             name = _dotted(block)
-            end = next((n for n in range(at + 1, len(lines)) if _DOUBLE.match(lines[n])), len(lines))
-            place = python_place(lines[at + 1 : end], root)
+            place = python_place(section(lines, at + 1, _DOUBLE), root)
             if cases.get(name, Case("", "passed")).line == 0:
                 cases[name] = Case(name, "failed", place.file, place.line)
         elif verbose := _VERBOSE.match(line.strip()):
             name = _dotted(verbose)
-            cases.setdefault(name, Case(name, _unittest_status(verbose["word"])))
+            cases.setdefault(name, Case(name, _status(verbose["word"])))
             pending = ""
         elif opened := _OPENED.match(line):
             pending = _dotted(opened)
         elif pending and (closed := _CLOSED.match(line)):
-            cases.setdefault(pending, Case(pending, _unittest_status(closed["word"])))
+            cases.setdefault(pending, Case(pending, _status(closed["word"])))
             pending = ""
     return cases
 
 
-def _unittest_status(word: str) -> CaseStatus:
+def _status(word: str) -> CaseStatus:
     if word in ("FAIL", "ERROR", "unexpected success"):
         return "failed"
     return "passed" if word == "ok" else "skipped"
 
 
 def _dotted(match: "re.Match[str]") -> str:
-    """The dotted name of a test: Python 3.11 prints it whole, older ones without its last part."""
+    """The dotted name of a test; before Python 3.11 it is printed without its last part."""
     name, where = match["name"], match["id"]
     return where if where == name or where.endswith(f".{name}") else f"{where}.{name}"
