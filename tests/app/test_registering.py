@@ -126,7 +126,7 @@ def test_a_file_keeps_its_mode(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b'{\n  "theme": dark\n}', r"settings\.json:2: a value is missing or misspelled"),
+        (b'{\n  "theme": dark\n}', r"settings\.json:2: Expecting value"),
         (b'{"mcpServers": []}', "'mcpServers' is no object"),
         (b"\xff\xfe{}", "not UTF-8"),
     ],
