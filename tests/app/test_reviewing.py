@@ -9,7 +9,8 @@ from agentd.errors import AgentdError, Corrupt, NotFound, Refused
 from agentd.families.change.documents import proposal
 from agentd.families.change.review_tools import ground, keep_review
 from agentd.families.change.validation import validate_change
-from agentd.model.verdict import Issue
+from agentd.model.change import Review
+from agentd.model.verdict import Issue, PlanVerdict, status_of
 from agentd.review import challenge_page
 from tests.app.tree import Tree, a_proposal, a_spec, rules, spoil, state
 from tests.documents.valid import valid
@@ -126,9 +127,13 @@ def test_what_a_reviewer_says_of_its_own_grounds_does_not_count(tree: Tree) -> N
 
 
 def keep(
-    tree: Tree, folder: Path, content: str = REVIEW, verdict: str = "NEEDS_REVISION", call: str = "challenge-1.1"
+    tree: Tree,
+    folder: Path,
+    content: str = REVIEW,
+    verdict: PlanVerdict = "NEEDS_REVISION",
+    call: str = "challenge-1.1",
 ) -> None:
-    keep_review(folder, "add-oauth", call, "codex", verdict, content, 1, tree.project)  # type: ignore[arg-type]
+    keep_review(tree.project, folder, "add-oauth", Review(status_of(verdict), 1, "codex", content, call=call))
 
 
 def test_a_review_given_in_words_becomes_a_block_and_a_report(tree: Tree) -> None:
@@ -190,7 +195,7 @@ def test_letters_that_no_document_can_hold_are_replaced(tree: Tree) -> None:
         (APPROVAL, "NEEDS_REVISION"),
     ],
 )
-def test_a_review_that_contradicts_its_verdict_is_not_kept(tree: Tree, content: str, verdict: str) -> None:
+def test_a_review_that_contradicts_its_verdict_is_not_kept(tree: Tree, content: str, verdict: PlanVerdict) -> None:
     folder = tree.change()
     before = {path: path.read_bytes() for path in folder.rglob("*.*") if path.is_file()}
     with pytest.raises(Refused, match="Nothing was written"):

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from agentd.families.change.requirement_mentions import mentioned
-from agentd.families.change.trace_rows import GAPS, Known, Row, TracedTest, rows, strays, summary
+from agentd.families.change.trace_model import GAPS, Known, Row, TracedTest, summary
+from agentd.families.change.trace_rows import rows, strays
 from agentd.model.change import Requirement, Scenario, Spec, Task
 from agentd.model.evidence import Case, Command, Counts, Evidence, Harm, Result, Status
 

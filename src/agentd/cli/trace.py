@@ -9,7 +9,8 @@ from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, project_for
 from agentd.cli.live import CONTROL
 from agentd.cli.status import FIRST
-from agentd.families.change.trace import Row, Seen, Trace, TracedFile, TracedTask, TracedTest, Traces, trace
+from agentd.families.change.trace import trace
+from agentd.families.change.trace_model import Row, Seen, Trace, TracedFile, TracedTask, TracedTest, Traces
 
 WIDTH = 100
 INDENT = " " * 12

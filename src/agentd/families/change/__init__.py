@@ -1,4 +1,4 @@
-"""The change family: plan, impl and archive of one change. This is what is known of it without its code."""
+"""The change family: plan, impl and archive of one change. This is its data; the code is loaded when it is needed."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from agentd.state.codecs import Codec
 
 NAME = "change"
 ACTIVE, ARCHIVE = "agentd/changes", "agentd/archive"
-# What an approval of a plan is bound to.
+# The documents that an approval of the plan is bound to.
 PLAN = ("proposal.md", "specs/", "tasks.md")
 
 LAYOUT = Layout(
@@ -27,7 +27,7 @@ LAYOUT = Layout(
     bare=True,
     missing=ChangeNotFound,
     children_share=True,
-    at_once=1,  # a person answers one question at a time, and each spec builds on the ones before it
+    at_once=1,  # questions are asked one at a time, and each spec builds on the ones before it
     guarded_keys=("challenged", "approval", "verdict", "generation"),
     unfinished="agentd/.archiving.json",
     recover="archive.commands.recover",
@@ -61,7 +61,7 @@ LAYOUT = Layout(
         "clarification_is_wanted": "clarification.is_wanted",
         "every_affected_spec_is_there": "specs.are_there",
         "every_requirement_has_a_task": "step_checks.every_requirement_has_a_task",
-        "every_task_is_done": "tasks.every_task_is_done",
+        "every_task_is_done": "task_status.every_task_is_done",
         "generation_is_one_shot": "step_checks.generation_is_one_shot",
         "more_parts_follow": "tasks.more_parts_follow",
         "proposal_is_missing": "step_checks.proposal_is_missing",
@@ -82,7 +82,7 @@ LAYOUT = Layout(
         "approve": ("approval.approve", ("done", "ask", "changed")),
         "approve_anyway": ("approval.approve_anyway", ("done",)),
         "baseline": ("baseline.baseline", ("done", "ask")),
-        "check_tasks": ("tasks.check_tasks", ("done", "open")),
+        "check_tasks": ("task_status.check_tasks", ("done", "open")),
         "choose_git": ("git_setup.choose_git", ("done", "ask")),
         "judge": (
             "code_verdict.judge",
@@ -96,12 +96,12 @@ LAYOUT = Layout(
         "set_up_git": ("git_setup.set_up_git", ("done", "refused")),
         "show_documents": ("challenge.show_documents", ("done",)),
         "show_issues": ("challenge.show_issues", ("done",)),
-        "take_stock": ("code_verdict.take_stock", ("review", "resolve", "weigh", "open")),
+        "take_stock": ("code_verdict.take_stock", ("review", "resolve", "judge", "open")),
         "test": ("code_evidence.test", ("done", "unknown")),
         "try_out": ("code_evidence.try_out", ("green", "red")),
         "validate": ("format_check.validate", ("valid", "invalid")),
-        "waive_tasks": ("tasks.waive_tasks", ("done",)),
-        "waive_what_was_shown": ("code_evidence.waive_what_was_shown", ("done",)),
+        "waive_tasks": ("task_status.waive_tasks", ("done",)),
+        "accept_shown": ("code_evidence.accept_shown", ("done",)),
         "weigh": ("challenge.weigh", ("ask", "stuck", "revise")),
         "write_answers": ("clarification.write_answers", ("done",)),
     },
@@ -116,16 +116,16 @@ LAYOUT = Layout(
         for name in (
             "clarification",
             "git_setup",
-            "proposal_needs_revision",
-            "fix_manually_or_help",
-            "planning_is_exhausted",
-            "planning_is_approved",
-            "format_is_invalid",
-            "baseline_is_wanting",
-            "evidence_is_missing",
-            "tests_were_harmed",
-            "tasks_are_unfinished",
-            "implementation_is_stuck",
+            "steer",
+            "lend_a_hand",
+            "exhausted",
+            "agree",
+            "mend",
+            "begin_anyway",
+            "unproven",
+            "harmed",
+            "unfinished",
+            "stuck",
         )
     },
     artifacts={

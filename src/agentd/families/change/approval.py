@@ -1,6 +1,6 @@
-"""The approval of a plan: what it is bound to, and whether the documents and files are still those that were approved."""
+"""The approval of a plan: the documents it is bound to, and whether they are still as they were approved."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -16,11 +16,9 @@ from agentd.runs.project import Project
 from agentd.runs.work import Work, work_on
 from agentd.state.layout import Place
 
-SPECS = "specs/"
-
 
 def approve(work: Work) -> Outcome:
-    """Bind the approval to what the challenger saw; what changed meanwhile is challenged again."""
+    """Bind the approval to what the challenger saw; if a document changed meanwhile, the plan is challenged again."""
     seen = work.state.fields.get("challenged")
     seen = dict(seen) if isinstance(seen, Mapping) else {}
     changed = checksums.differences(seen, checksums.checksums(work, PLAN))
@@ -38,7 +36,7 @@ def approve(work: Work) -> Outcome:
 
 
 def approve_anyway(work: Work) -> Outcome:
-    """A person goes on without the challenger's approval: recorded with who and why."""
+    """Continue without the challenger's approval, as a person decided: recorded with who and why."""
     decision = decisions.answered(work, "exhausted")
     if decision is None or decision.answer != "implement":
         raise work.store.corrupt("nobody has decided to go on without an approval", "run", "step")
@@ -56,12 +54,19 @@ def _tell_losses(work: Work) -> None:
 
 
 def plan_is_as_approved(work: Work) -> str:
-    """What changed since the approval, or nothing. A phase that a person set by hand is an approval without documents."""
-    approval = work.state.fields.get("approval")
-    if not isinstance(approval, Mapping) or not isinstance(approval.get("documents"), Mapping):
-        return ""
-    changed = checksums.differences(approval["documents"], checksums.checksums(work, PLAN))
+    """What changed since the approval, or nothing; a phase that a person set by hand is bound to no documents."""
+    changed = _changed(work, PLAN)
     return f"{', '.join(changed)} changed after the plan was approved" if changed else ""
+
+
+def _changed(work: Work, names: Sequence[str]) -> list[str]:
+    """The approved documents below these names that are not as they were approved."""
+    approval = work.state.fields.get("approval")
+    documents = approval.get("documents") if isinstance(approval, Mapping) else None
+    if not isinstance(documents, Mapping):
+        return []
+    then = {name: checksum for name, checksum in documents.items() if name.startswith(tuple(names))}
+    return checksums.differences(then, checksums.checksums(work, names))
 
 
 def _bind(work: Work, documents: Mapping[str, str], **details: Any) -> None:
@@ -69,27 +74,17 @@ def _bind(work: Work, documents: Mapping[str, str], **details: Any) -> None:
 
 
 def warn(project: Project, place: Place) -> None:
-    """Say which files are not those that were approved."""
+    """Say which specs and files are not as they were approved."""
     work = work_on(project, place)
     with suppress(AgentdError):
-        names = [*specs_changed(work), *changed_since(work)]
+        names = [*_changed(work, ["specs/"]), *_changed_files(work)]
         if names:
             again = f"agentd impl {place.name} --re-review"
             project.say(f"⚠ {', '.join(names[:5])} changed after it was approved; to have it reviewed again: {again}")
 
 
-def specs_changed(work: Work) -> list[str]:
-    """The specs that are not those of the approved plan; none where a person took the plan without its documents."""
-    approval = work.state.fields.get("approval")
-    documents = approval.get("documents") if isinstance(approval, Mapping) else None
-    if not isinstance(documents, Mapping):
-        return []
-    then = {name: text for name, text in documents.items() if name.startswith(SPECS)}
-    return checksums.differences(then, checksums.checksums(work, [SPECS]))
-
-
-def changed_since(work: Work) -> list[str]:
-    """The files that are not what was approved."""
+def _changed_files(work: Work) -> list[str]:
+    """The files that are not as they were approved."""
     approved = record.record(work).approved
     tree = approved.tree if approved else ""
     now = record.tree(work) if tree else ""

@@ -1,4 +1,4 @@
-"""Before the first task: the files as they are, and what the project's own commands say of them."""
+"""Before the first task: the files as they are, and the results of the project's own commands."""
 
 from agentd.calling import conversation
 from agentd.git import trees
@@ -10,7 +10,7 @@ from agentd.runs.work import Work
 
 
 def set_out(work: Work) -> Outcome:
-    """Keep the files as they are before the first task."""
+    """Record the files as they are before the first task."""
     if not record.base(work):
         conversation.register_ahead(work, "implementer", "reviewer")
         now = record.tree(work)
@@ -22,7 +22,7 @@ def set_out(work: Work) -> Outcome:
 
 
 def baseline(work: Work) -> Outcome:
-    """What the project's own commands say before anything is changed; where that is wanting, a person decides."""
+    """Run the project's own commands before anything is changed; a person decides about those that are not green."""
     first = record.record(work).commands is None
     commands.settle_commands(work)
     untouched = first or record.tree(work) == record.base(work)
@@ -30,7 +30,7 @@ def baseline(work: Work) -> Outcome:
     commands.say_results(work, seen.results, "Before the change: ")
     record.keep_evidence(work, BASELINE, seen, "")
     record.keep(work, commands=tuple((one.kind, one.folder, one.run) for one in commands.commands(work)))
-    if first:  # what the project's own commands make is theirs
+    if first:  # the commands may have made files
         record.keep(work, unseen=hidden_code.noted(work.cwd, work.project.own_folders())["unseen"])
     found = blockers.wanting(seen)
     for wanting in found:
@@ -39,7 +39,7 @@ def baseline(work: Work) -> Outcome:
 
 
 def is_open(work: Work) -> str:
-    """Why nobody has to look at the project before its first task, or nothing."""
+    """Why the baseline is settled, or nothing."""
     seen, problem = record.evidence(work, BASELINE)
     if seen is None or problem:
         return ""

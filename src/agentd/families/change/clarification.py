@@ -1,4 +1,4 @@
-"""Clarification: when a new change has to be clarified, what is asked, and how the answers become clarifications.md."""
+"""The clarification of a new change: when it is needed, what is asked, and how the answers become clarifications.md."""
 
 import re
 from collections.abc import Sequence
@@ -22,14 +22,14 @@ _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 
 def is_detailed(description: str) -> bool:
-    """Whether a description says enough by itself: forty words, or a list of three points."""
-    # Chinese and Japanese have no spaces between words; about two signs make one.
+    """Whether a description needs no clarification: it has forty words, or a list of three points."""
+    # Chinese and Japanese have no spaces between words; about two characters make a word.
     words = len(_UNSPACED.sub(" ", description).split()) + len(_UNSPACED.findall(description)) // 2
     return words >= ENOUGH_WORDS or len(_POINT.findall(description)) >= ENOUGH_POINTS
 
 
 def from_words(description: str) -> tuple[str, bool]:
-    """The description a person gave, and whether it is detailed; `@notes.md` is what stands in that file."""
+    """The text of a description, and whether it is detailed; `@notes.md` stands for the text of that file."""
     if not description.startswith("@"):
         return description, is_detailed(description)
     path = Path(description[1:])
@@ -49,7 +49,7 @@ def from_words(description: str) -> tuple[str, bool]:
 
 
 def refuse_unclarified(change: str) -> None:
-    """A short description, nobody to ask and nothing written down: no agent should guess."""
+    """Refuse a short description without clarifications if nobody is there to ask, so that no agent has to guess."""
     raise ClarificationNeeded(
         f"'{change}' is a new change with a short description, and there is no clarifications.md.\n"
         f"Say more ({ENOUGH_WORDS} words, a list of {ENOUGH_POINTS} points, or @notes.md), answer the planner's questions "
@@ -69,24 +69,24 @@ def is_wanted(work: Work) -> str:
 
 
 def items(work: Work) -> Sequence[Item]:
-    """The questions of questions.yaml, to be put one after the other."""
+    """One item for each question of questions.yaml."""
     return [Item(f"Q{number}") for number, _ in enumerate(_drafts(work), 1)]
 
 
 def draft(work: Work) -> Draft:
-    """The question that a child run puts."""
+    """The question that this child run asks."""
     return _drafts(work)[int(work.item.removeprefix("Q")) - 1]
 
 
 def write_answers(work: Work) -> Outcome:
-    """The questions with their answers as clarifications.md."""
+    """Write clarifications.md from the questions and their answers."""
     asked = []
     for number, one in enumerate(_drafts(work), 1):
         store = child_store(work, "clarify", f"Q{number}")
         decision = next((each for each in store.load().decisions if each.status == "answered"), None)
         if decision is None:
             raise store.corrupt("the answer is not there any more", "user_decisions")
-        # What was answered is what was asked, whatever has become of the drafts since.
+        # The answer belongs to the question as it was asked; questions.yaml may have changed since.
         put = decision.question.removeprefix(f"Q{number}: ")
         same = put == one.question
         why = decision.note or (one.rationale if same else "") or f"answered by {decision.by}"
@@ -97,7 +97,7 @@ def write_answers(work: Work) -> Outcome:
 
 
 def problem_with(_: Work, path: Path) -> str:
-    """Why a file of questions does not count, or nothing."""
+    """What is wrong with questions.yaml, or nothing."""
     try:
         found, problem = question_drafts.read(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:

@@ -1,4 +1,4 @@
-"""The evidence for a change: what stands against an approval, and what of it a person has waived."""
+"""The evidence about a change: what stands against an approval, and what of it a person has accepted."""
 
 from hashlib import sha256
 
@@ -10,11 +10,12 @@ from agentd.proof import blockers as standing
 from agentd.proof import evidence, record
 from agentd.proof.blockers import Blocker
 from agentd.proof.evidence import Planned
+from agentd.proof.evidence import try_out as try_out
 from agentd.proof.record import BASELINE, EVIDENCE
 from agentd.runs import checksums
 from agentd.runs.work import Work
 
-# Which file a question shows, and which part of what it says the answer waives.
+# By the step that asks: the file that is shown, and the kind of finding that an acceptance waives.
 WAIVED_BY = {
     "begin_anyway": (BASELINE, "unknown"),
     "unproven": (EVIDENCE, "unknown"),
@@ -23,7 +24,7 @@ WAIVED_BY = {
 
 
 def test(work: Work) -> Outcome:
-    """Everything there is to see of the change; it decides whatever anybody says."""
+    """Gather all evidence about the change; `unknown` if a command could not run."""
     tasks = listed(work.read("tasks.md"))
     named = frozenset(task.path.removeprefix("./") for task in tasks)
     removed = frozenset(task.path.removeprefix("./") for task in tasks if task.action == "DELETE")
@@ -31,36 +32,31 @@ def test(work: Work) -> Outcome:
     return Outcome("unknown" if unknown else "done", "; ".join(unknown) or word)
 
 
-def try_out(work: Work) -> Outcome:
-    """The project's tests between two parts of an implementation."""
-    return evidence.try_out(work)
-
-
 def blockers(work: Work) -> tuple[Blocker, ...]:
-    """What the evidence holds against an approval."""
+    """What in the evidence stands against an approval."""
     seen, problem = record.evidence(work)
     before, lost = record.evidence(work, BASELINE)
     if seen is None:
         return (Blocker("none", "", problem),)
     if not record.base(work):
-        return (Blocker("none", "", "nobody knows what files the change began with"),)
-    gone = (Blocker("none", "", f"{lost}, so nobody can tell what was red before"),) if lost else ()
+        return (Blocker("none", "", "the files that the change began with are not known"),)
+    gone = (Blocker("none", "", f"{lost}, so that it is not known what was red before"),) if lost else ()
     return (*gone, *_other_plan(work), *standing.blockers(seen, before, record.waived(work)))
 
 
 def _other_plan(work: Work) -> tuple[Blocker, ...]:
-    """The plan is not what was approved: only a person can say that it may be so."""
+    """A blocker if the plan is not the approved one; only a person can accept that."""
     said = plan_is_as_approved(work.top)
     sums = checksums.checksums(work.top, PLAN) if said else {}
     name = f"plan:{sha256(repr(sorted(sums.items())).encode()).hexdigest()[:8]}"
     return (Blocker("harm", name, said),) if said and name not in record.waived(work) else ()
 
 
-def waive_what_was_shown(work: Work) -> Outcome:
-    """Carry out a person's word about what could not run, or about harm to the tests: as much of it as they were shown."""
+def accept_shown(work: Work) -> Outcome:
+    """Waive what a person accepted: the findings that the question showed, and no later ones."""
     said = next((one for one in reversed(work.state.decisions) if one.status == "answered"), None)
     if said is None or said.name not in WAIVED_BY:
-        raise work.store.corrupt("nobody has waived anything", "run", "step")
+        raise work.store.corrupt("nobody has accepted anything", "run", "step")
     name, why = WAIVED_BY[said.name]
     if checksums.differences(said.shown, checksums.checksums(work, said.shown)):
         return Outcome("done", f"{name} is not what was shown: nothing is waived")
@@ -73,7 +69,7 @@ def waive_what_was_shown(work: Work) -> Outcome:
 
 
 def shown(work: Work, asked: str) -> tuple[str, ...]:
-    """What a question about evidence is about, in words."""
+    """The findings that a question about evidence shows."""
     name, why = WAIVED_BY[asked]
     seen, _ = record.evidence(work, name)
     found = standing.wanting(seen) if seen and name == BASELINE else blockers(work)

@@ -1,4 +1,4 @@
-"""The reviews of an implementation: what a reviewer finds, what its call amounts to, and every round there was."""
+"""The reviews of an implementation: what a reviewer gets, what its call comes to, and all rounds so far."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,7 +25,7 @@ WORDS = tuple(verdict.lower() for verdict in CODE_VERDICTS)
 
 
 def prepare(work: Work) -> None:
-    """What a reviewer finds: a report without a verdict, and the change as one text."""
+    """Write what a reviewer gets: a report without a verdict, and the diff of the change."""
     name = work.top.state.run.name
     work.write(REVIEW, review_page.skeleton(name, len(rounds(work)) + 1))
     if record.base(work):
@@ -33,7 +33,7 @@ def prepare(work: Work) -> None:
 
 
 def judge_review(work: Work, run: Run, reply: Reply) -> Outcome:
-    """The verdict of a reviewer that ended; in doubt it is none."""
+    """The outcome of a reviewer's call; a verdict that is in doubt is a failure, never an approval."""
     assert run.intent is not None
     text, name = work.read(REVIEW), work.top.state.run.name
     written = work.artifact(REVIEW)
@@ -42,12 +42,13 @@ def judge_review(work: Work, run: Run, reply: Reply) -> Outcome:
     found, problems = review_page.read(text)
     serious = next((one.message for one in problems if one.severity == "High"), "")
     if found.verdict is None:
-        return _none(written or serious or "there is no verdict")
-    if found.call and found.call != run.intent.call:
-        return _none(f"REVIEW.md is that of the call {found.call}")
-    against = is_of_another(name, found.change_id) or serious or contradicted(found.verdict, WORDS, reply)
-    if against:
-        return _none(against)
+        why = written or serious or "there is no verdict"
+    elif found.call and found.call != run.intent.call:
+        why = f"REVIEW.md is that of the call {found.call}"
+    else:
+        why = is_of_another(name, found.change_id) or serious or contradicted(found.verdict, WORDS, reply)
+    if found.verdict is None or why:
+        return Outcome("failed", f"{troubleshooting.REVIEW_VERDICT}: {why}")
     known = record.record(work).evidence
     seen = known.tree if known else ""
     files = trees.hashes(work.cwd, seen, changed_paths(work, seen)) if seen else {}
@@ -57,25 +58,21 @@ def judge_review(work: Work, run: Run, reply: Reply) -> Outcome:
     return Outcome(found.verdict.lower(), f"the reviewer says {found.verdict}")
 
 
-def _none(why: str) -> Outcome:
-    return Outcome("failed", f"{troubleshooting.REVIEW_VERDICT}: {why}")
-
-
 def changed_paths(work: Work, tree: str) -> list[str]:
-    """The files that a tree has otherwise than the one the implementation began with."""
+    """The files that differ between the base of the implementation and a tree."""
     base = record.base(work)
     return [one.path for one in trees.changes(work.cwd, base, tree)] if base and tree else []
 
 
 def rounds(work: Work) -> tuple[CodeReview, ...]:
-    """The reviews there were, oldest first."""
+    """The reviews so far, oldest first."""
     folder = work.home / ROUNDS
     paths = sorted(folder.glob("*.md")) if folder.is_dir() else []
     return tuple(_round(work, path) for path in paths)
 
 
 def _round(work: Work, path: Path) -> CodeReview:
-    """One of the reviews, with what was found to be ungrounded in it then: its own text does not say so."""
+    """One review, with the reasons why its issues were ungrounded then; its own text does not have them."""
     found = review_page.read(path.read_bytes().decode(errors="replace"))[0]
     why = record.record(work).doubts.get(path.stem, ())
     doubts = why if len(why) == len(found.issues) else ()
@@ -84,7 +81,7 @@ def _round(work: Work, path: Path) -> CodeReview:
 
 
 def keep_round(work: Work, found: CodeReview) -> None:
-    """A copy of the review, for the ledger; the same call is kept once."""
+    """Keep a copy of the review for the ledger, one for each call."""
     made = rounds(work)
     again = made and made[-1].call and made[-1].call == found.call
     name = f"{len(made) if again else len(made) + 1:02}"
@@ -94,12 +91,12 @@ def keep_round(work: Work, found: CodeReview) -> None:
 
 
 def ledger(work: Work) -> tuple[Entry, ...]:
-    """What became of every issue of the reviews there were."""
+    """What became of every issue."""
     return entries([grounded(one) for one in rounds(work)])
 
 
 def grounded(found: CodeReview) -> tuple[Issue, ...]:
-    """The issues of a review that are about something that is there."""
+    """The issues of a review that are about existing code."""
     return tuple(issue for issue in found.issues if not issue.ungrounded)
 
 
@@ -110,7 +107,7 @@ def doubts(found: CodeReview) -> list[str]:
 
 
 def remarks(seen: Evidence, found: CodeReview, against: Sequence[Blocker]) -> tuple[str, ...]:
-    """What agentd has to say about a review."""
+    """agentd's remarks about a review: what it overclaims, what blocks, what is ungrounded."""
     tests = [one for one in seen.results if one.command.kind == "test"]
     counts = [one.counts for one in tests if one.counts]
     failed, total = sum(one.failed for one in counts), sum(one.total for one in counts)
@@ -121,7 +118,7 @@ def remarks(seen: Evidence, found: CodeReview, against: Sequence[Blocker]) -> tu
 
 
 def finish(work: Work, seen: Evidence, found: CodeReview, against: Sequence[Blocker], decided: str) -> None:
-    """REVIEW.md with what agentd saw, what it remarks and what came of it; the reviewer's words stay as they are."""
+    """Add to REVIEW.md what agentd saw, its remarks and the decision; the reviewer's text stays as it is."""
     text = review_page.finished(
         work.read(REVIEW),
         evidence=in_words(work, seen),
@@ -134,15 +131,15 @@ def finish(work: Work, seen: Evidence, found: CodeReview, against: Sequence[Bloc
 
 
 def digest(text: str) -> str:
-    """The checksum of a review without what agentd adds when it weighs it: the same before that and after."""
+    """The checksum of a review without agentd's additions: the same before and after it is judged."""
     had = review_page.read(text)[0]
-    weighed = review_page.finished(text, decision="weighed", tree=had.tree, files=had.files)
-    own = review_page.finished(weighed, tree=had.tree, files=had.files)
+    judged = review_page.finished(text, decision="judged", tree=had.tree, files=had.files)
+    own = review_page.finished(judged, tree=had.tree, files=had.files)
     return sha256(own.encode(errors="surrogateescape")).hexdigest()
 
 
 def in_words(work: Work, seen: Evidence) -> str:
-    """The evidence as reviewers, implementers and people read it."""
+    """The evidence in words, for prompts and for REVIEW.md."""
     lines = [f"Seen by agentd on tree {seen.tree[:12]}:"]
     for one in seen.results:
         lines.append(f"- `{one.command.name}`: {blockers.in_words(one)} ({one.seconds:.1f} s)")
@@ -157,10 +154,10 @@ def in_words(work: Work, seen: Evidence) -> str:
 
 
 def failing_output(seen: Evidence) -> str:
-    """The last lines of what did not pass."""
+    """The last lines that each command printed which is not green."""
     return "\n".join(line for one in seen.results if one.status != "green" for line in one.output[-40:])
 
 
 def why(work: Work) -> str:
-    """What the last review came to, in the words of its report."""
+    """The decision about the last review, as its report states it."""
     return review_page.read(work.read(REVIEW))[0].decision

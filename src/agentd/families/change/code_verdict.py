@@ -1,13 +1,13 @@
-"""The verdict on an implementation: what a review comes to with the evidence, and what happens next.
+"""The verdict on an implementation: what a review and the evidence come to, and what happens next.
 
-A reviewer's APPROVED is worth no more than what agentd saw of exactly the files that were reviewed.
+A reviewer's APPROVED counts only if the evidence agrees, for exactly the files that were tested and reviewed.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 from agentd.engine.waves import Item
-from agentd.families.change import code_evidence, code_review, tasks
+from agentd.families.change import code_evidence, code_review, task_status, tasks
 from agentd.families.change.code_review import REVIEW
 from agentd.git import trees
 from agentd.model.evidence import Evidence
@@ -28,33 +28,34 @@ AGAIN = "review_again"
 
 
 def judge(work: Work) -> Outcome:
-    """Whether the verdict counts, and if not, what is to be done about it."""
+    """Decide whether the verdict counts, and if not, what happens next."""
     problem = _unbound(work)
     if problem:
         work.say(f"⚠ {problem}: the review does not count")
         return Outcome("stale", problem)
-    found, word, why = _weighed(work)
+    found, word, why = _judged(work)
     code_review.keep_round(work, found)
-    work.note("verdict", "APPROVED" if word == "approved" else _not_approved(found))
+    overruled = found.verdict == "APPROVED" and word != "approved"
+    work.note("verdict", "NEEDS_CHANGES" if overruled else str(found.verdict))
     return Outcome(word, why)
 
 
 def judge_again(work: Work) -> Outcome:
-    """What a review of a complete change says; the change stays complete whatever that is."""
+    """Judge the review of a complete change; the change stays complete whatever it says."""
     problem = _unbound(work)
     if problem:
         return Outcome("refused", problem)
-    _, word, why = _weighed(work)
+    _, word, why = _judged(work)
     return Outcome("approved" if word == "approved" else "refused", why)
 
 
-def _weighed(work: Work) -> tuple[CodeReview, str, str]:
-    """A review with its issues grounded, what it comes to and why: told, written into its report, and bound if it approves."""
+def _judged(work: Work) -> tuple[CodeReview, str, str]:
+    """The review with its issues grounded, the outcome and the reason: said, added to REVIEW.md, bound if approved."""
     seen, _ = record.evidence(work)
     assert seen is not None
     found = review_page.read(work.read(REVIEW))[0]
     found = replace(found, issues=ground(work.cwd, found.issues, record.base(work), seen.tree))
-    left = tasks.every_task_is_done(work)
+    left = task_status.every_task_is_done(work)
     against = (*code_evidence.blockers(work), *([Blocker("none", "", left)] if left else []))
     word, why = _decide(work, found, against)
     code_review.finish(work, seen, found, against, "approved" if word == "approved" else f"not approved: {why}")
@@ -68,12 +69,8 @@ def _weighed(work: Work) -> tuple[CodeReview, str, str]:
     return found, word, why
 
 
-def _not_approved(found: CodeReview) -> str:
-    return "NEEDS_CHANGES" if found.verdict == "APPROVED" else str(found.verdict)
-
-
 def _decide(work: Work, found: CodeReview, against: Sequence[Blocker]) -> tuple[str, str]:
-    """What a verdict comes to with what stands in its way."""
+    """The outcome of a verdict and of what stands against it, with the reason."""
     grounded = code_review.grounded(found)
     only_harms = bool(against) and all(one.why == "harm" for one in against)
     told = "; ".join(one.text for one in against[:3])
@@ -91,7 +88,7 @@ def _decide(work: Work, found: CodeReview, against: Sequence[Blocker]) -> tuple[
 
 
 def _is_for_a_person(work: Work) -> bool:
-    """Whether harm to the tests is put to a person now: at once if one is in the loop, else when repairing is exhausted."""
+    """Whether to ask a person about harm to the tests: at once if one is in the loop, else after the last repair."""
     config = work.project.config
     limit = int(config.get("workflow", "implementation_iterations"))
     return config.human_in_loop or work.state.run.counts.get("judge.needs_changes", 0) >= limit
@@ -102,13 +99,13 @@ def _first(issues: Sequence[Issue]) -> str:
 
 
 def _rounds(work: Work, found: CodeReview) -> list[tuple[Issue, ...]]:
-    """The issues of each round, this one the last, as far as they are grounded."""
+    """The grounded issues of each round, this one last."""
     made = [one for one in code_review.rounds(work) if work.parent or not one.call or one.call != found.call]
     return [code_review.grounded(one) for one in (*made, found)]
 
 
 def _unbound(work: Work) -> str:
-    """Why the review is not one of the files as they are, or nothing."""
+    """Why the review is not about the files as they are now, or nothing."""
     seen, problem = record.evidence(work)
     if seen is None:
         return problem
@@ -128,7 +125,7 @@ def _bind(work: Work, seen: Evidence, approved: Approved) -> None:
 
 
 def take_stock(work: Work) -> Outcome:
-    """Where an implementation stands whose tasks are done, by its documents: to be reviewed, repaired, or weighed."""
+    """What an implementation needs next, by its documents: open tasks done, a review, a repair, or a judgement."""
     if tasks.open_tasks(work):
         record.keep(work, only=())
         left = ", ".join(task.id for task in tasks.open_tasks(work))
@@ -144,11 +141,11 @@ def take_stock(work: Work) -> Outcome:
     if problem:
         work.say(f"⚠ the approval is stale: {problem}")
         return Outcome("review", problem)
-    return Outcome("weigh", "it was approved")
+    return Outcome("judge", "it was approved")
 
 
 def items(work: Work) -> Sequence[Item]:
-    """A complete change is looked at again: the time that was cut off, or the next one."""
+    """One item for the next review of a complete change, or for the one that was interrupted."""
     folder = work.store.folder / "children" / AGAIN
     last = max((int(path.parent.name) for path in folder.glob(f"[0-9]*/{PLAIN.file}")), default=0)
     over = last == 0 or child_store(work, AGAIN, str(last)).peek().run.result
@@ -156,7 +153,7 @@ def items(work: Work) -> Sequence[Item]:
 
 
 def accept_anyway(work: Work) -> Outcome:
-    """A person takes the implementation as it is: recorded with who and why, and it is no approval."""
+    """Take the implementation as it is, as a person decided: recorded with who and why, and no approval."""
     decision = decisions.answered(work, "stuck")
     if decision is None or decision.answer != "accept":
         raise work.store.corrupt("nobody has decided to take it as it is", "run", "step")

@@ -1,10 +1,11 @@
-"""What the documents of one change say about each other, the spec library and the base of the change. Nothing is read
-here but what the shelf looks up, and nothing is written."""
+"""What the documents of one change say about each other, the spec library and the base of the change. Nothing is written."""
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
 
 from agentd.families.change import ARCHIVE
 from agentd.library import coverage, references, snapshot
@@ -17,18 +18,55 @@ from agentd.review import challenge_page
 from agentd.state.reading import Page
 
 
-def between(
-    home: str,
-    known: Mapping[str, Any],
-    specs: Mapping[str, Spec | None],
-    pages: list[Page],
-    gone: Mapping[str, int],
-    rules: Rules,
-    shelf: Shelf,
-) -> Iterator[Finding]:
-    """What the documents of a change say about each other, as far as they were understood; `gone` has its removals."""
-    plan: Proposal | None = known.get("proposal.md")
-    work: Tasks | None = known.get("tasks.md")
+@dataclass(frozen=True)
+class Documents:
+    """The documents of the change in `home`; `known` has the value of each by its name, None if it cannot be read."""
+
+    home: str
+    pages: Sequence[Page]
+    known: Mapping[str, Any]
+
+    @property
+    def proposal(self) -> Proposal | None:
+        return cast(Proposal | None, self.known.get("proposal.md"))
+
+    @property
+    def tasks(self) -> Tasks | None:
+        return cast(Tasks | None, self.known.get("tasks.md"))
+
+    @cached_property
+    def specs(self) -> dict[str, Spec | None]:
+        below = "specs/"
+        return {n.removeprefix(below).removesuffix(".md"): v for n, v in self.known.items() if n.startswith(below)}
+
+    @cached_property
+    def removed(self) -> dict[str, int]:
+        """The specs that the change removes, each with the line of the proposal that says so."""
+        listed = self.proposal.impact.affected_specs if self.proposal else ()
+        return {one.id: self.line_of(one.id) for one in listed if one.removed}
+
+    def text(self, name: str) -> str:
+        return next(page.text for page in self.pages if page.name == name)
+
+    def line_of(self, word: str) -> int:
+        """The line on which the proposal names an affected spec: in its body, if it does so there."""
+        text = self.text("proposal.md")
+        place = re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w-])")
+        found = place.search(text, max(text.lower().find("affected spec"), 0)) or place.search(text)
+        return text.count("\n", 0, found.start()) + 1 if found else 1
+
+
+class Anything(frozenset[str]):
+    """The requirements of a spec that could not be understood: any of them may be there."""
+
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+def check(documents: Documents, rules: Rules, shelf: Shelf) -> Iterator[Finding]:
+    """What is wrong between the documents, as far as they were understood."""
+    home, specs, gone = documents.home, documents.specs, documents.removed
+    plan, work = documents.proposal, documents.tasks
     understood = {name: value for name, value in specs.items() if value and name not in gone}
 
     def requirements(name: str) -> Collection[str] | None:
@@ -39,15 +77,11 @@ def between(
             return Anything() if name in specs else None
         return {entry.id for entry in found.requirements}
 
-    def line_of(word: str) -> int:
-        text = next(page.text for page in pages if page.name == "proposal.md")
-        return line_in(text, word)
-
     if plan:
         yield from references.every_affected_spec_is_there(
-            plan, specs, lambda n: shelf.spec(n) is not None, line_of, rules
+            plan, specs, lambda name: shelf.spec(name) is not None, documents.line_of, rules
         )
-        if work or "tasks.md" not in known:
+        if work or "tasks.md" not in documents.known:
             yield from references.every_spec_is_named(plan, work, specs, rules)
     yield from references.every_removed_spec_can_go(gone, specs, lambda name: _in_library(home, name, shelf), rules)
     if work:
@@ -55,49 +89,26 @@ def between(
         yield from coverage.every_requirement_has_a_task(
             understood, work, rules, lambda name: shelf.changed(home, name, understood[name])
         )
-
-
-class Anything(frozenset[str]):
-    """The requirements of a spec that could not be understood: any of them may be there."""
-
-    def __contains__(self, _: object) -> bool:
-        return True
-
-
-def removals(known: Mapping[str, Any], pages: Iterable[Page]) -> dict[str, int]:
-    """The specs that a change removes, with the lines of its proposal that say so."""
-    plan: Proposal | None = known.get("proposal.md")
-    gone = [one.id for one in plan.impact.affected_specs if one.removed] if plan else []
-    text = next(page.text for page in pages if page.name == "proposal.md") if gone else ""
-    return {name: line_in(text, name) for name in gone}
+    yield from _other_verdict(documents, rules)
 
 
 def _in_library(home: str, name: str, shelf: Shelf) -> bool:
-    """Whether there is a spec to remove, or was until the change in this folder was archived."""
+    """Whether there is a spec to remove, or was until the change was archived."""
     return home.startswith(ARCHIVE) or os.path.lexists(f"{shelf.root}/{snapshot.LIBRARY}/{name}.md")
 
 
-def disagreement(known: Mapping[str, Any], pages: list[Page], rules: Rules) -> Iterator[Finding]:
+def _other_verdict(documents: Documents, rules: Rules) -> Iterator[Finding]:
     """A verdict in CHALLENGE.md that is not that of the latest review in the proposal."""
-    plan: Proposal | None = known.get("proposal.md")
-    told = known.get("CHALLENGE.md")
+    plan, told = documents.proposal, documents.known.get("CHALLENGE.md")
     if plan is None or not plan.reviews or told is None or told.verdict is None:
         return
     latest = plan.reviews[-1]
     decided = verdict_of(latest.status)
     if decided and decided != told.verdict:
-        line = challenge_page.verdict_line(next(page.text for page in pages if page.name == "CHALLENGE.md"))
+        line = challenge_page.verdict_line(documents.text("CHALLENGE.md"))
         what = (
             f"CHALLENGE.md line {line} says {told.verdict}, the latest review, proposal.md line {latest.line}, "
             f"says {decided}"
         )
         fix = "make the two agree: the review in proposal.md is what counts, and CHALLENGE.md is made from it"
         yield Finding("invalid_review", what, line, rules.severity("invalid_review"), fix, "CHALLENGE.md")
-
-
-def line_in(text: str, word: str) -> int:
-    """The line on which a proposal names an affected spec: in its body, if it does so there."""
-    place = re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w-])")
-    start = max(text.lower().find("affected spec"), 0)
-    found = place.search(text, start) or place.search(text)
-    return text.count("\n", 0, found.start()) + 1 if found else 1

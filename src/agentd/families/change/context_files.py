@@ -1,4 +1,4 @@
-"""The files an agent is given to begin with, made from the project as it is now: GEMINI.md, AGENTS.md, an empty CHALLENGE.md."""
+"""The files that an agent starts with, written anew for each call: GEMINI.md, AGENTS.md, an empty CHALLENGE.md."""
 
 import os
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ MADE = frozenset(
 
 
 def prepare(project: Project, folder: Path, change: str, role: str, cwd: Path) -> tuple[str, dict[str, str]]:
-    """Write the context file of a role anew; gives its path as an agent in `cwd` finds it, and its environment."""
+    """Write the context file of a role; gives its path as seen from `cwd`, and the environment that names it."""
     if role not in ROLES:
         return "", {}
     name, variable = ROLES[role]
@@ -44,29 +44,29 @@ def prepare(project: Project, folder: Path, change: str, role: str, cwd: Path) -
 
 
 def skeleton(folder: Path, change: str) -> None:
-    """Put a CHALLENGE.md that states no verdict in the place of what was there."""
+    """Replace CHALLENGE.md by one that states no verdict."""
     _write(folder / "CHALLENGE.md", challenge_page.skeleton(change))
 
 
 def _write(path: Path, text: str) -> None:
-    if path.is_symlink():  # a checkout may bring one that leads anywhere
+    if path.is_symlink():  # it may point anywhere
         durable.remove(path, "document")
     durable.replace(path, text.encode(errors="replace"), "document")
 
 
 def _text(home: Path, name: str) -> str:
-    """The text of a file, nothing if there is none."""
+    """The text of a file, empty if there is none."""
     page = reading.page(str(home), name)
     return _said(page) if page else ""
 
 
 def _said(page: Page) -> str:
-    """The text of a page whatever its bytes are; one that is not for reading is told in a line."""
+    """The text of a page; a line with the problem if it cannot be read."""
     return page.data.decode(errors="replace") if page.data or not page.problem else f"({page.problem}.)"
 
 
 def _overview(root: Path) -> list[tuple[str, str]]:
-    """What the project says about itself: CLAUDE.md, and the sections of project.md that matter for a plan."""
+    """The texts about the project: CLAUDE.md, and the sections of project.md that matter for a plan."""
     found = [("CLAUDE.md", _text(root, "CLAUDE.md"))]
     name = next((name for name in PROJECT_FILES if (root / name).exists()), "")
     if name:
@@ -92,7 +92,7 @@ def _without_reviews(text: str) -> str:
 
 
 def _tree(root: Path, cwd: Path) -> str:
-    """Names of folders and files: of the top, of the source, of the specs and of the changes."""
+    """The names of folders and files: at the top, in the source, the specs and the changes."""
     homes = [(cwd, ".", 1), (cwd, "src", DEPTH), (root, snapshot.LIBRARY, DEPTH), (root, ACTIVE, DEPTH)]
     parts = [
         [f"{name}/", *_names(home / name, depth, "  ")]

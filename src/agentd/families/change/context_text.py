@@ -1,6 +1,6 @@
-"""The context files as text: what a planner and a challenger know of a project and a change before they look around.
+"""The context files as text: what a planner and a challenger are told about the project and the change.
 
-Text of the project and of the change stands in fences that it cannot close, so that nothing in it passes for the page's own.
+Text of the project and of the change is fenced so that it cannot close its fence, and is never taken for the page's own.
 """
 
 import re
@@ -29,7 +29,7 @@ _INSTRUCTIONS = (
 def planner_context(
     change: str, overview: Named, clarifications: str, tree: str, tools: Mapping[str, str] = TOOLS
 ) -> str:
-    """GEMINI.md; `overview` has the project's own texts by the names of their files."""
+    """GEMINI.md; `overview` has the texts about the project with their file names."""
     listed = "\n".join(f"- {name}: {what}" for name, what in tools.items())
     steps = "\n".join(f"{number}. {step}" for number, step in enumerate(_INSTRUCTIONS, 1))
     return _page(
@@ -45,7 +45,7 @@ def planner_context(
 
 
 def challenger_context(change: str, overview: Named, tree: str, documents: Named) -> str:
-    """AGENTS.md; `documents` has the texts of the change by their paths, empty where there is none."""
+    """AGENTS.md; `documents` has the texts of the change with their paths, empty if a document does not exist."""
     parts = [f"### {path}\n\n{_fenced(text) or 'It is empty or not there.'}" for path, text in documents]
     return _page(
         f"Context for the challenger: {change}",
@@ -63,7 +63,7 @@ def _page(title: str, sections: Mapping[str, str]) -> str:
 
 
 def _overview(texts: Named) -> str:
-    """The texts, all together no longer than is sensible; a cut is told."""
+    """The texts, cut to a common limit; each cut is noted."""
     parts: list[str] = []
     room = LARGEST_OVERVIEW
     for name, text in texts:
@@ -76,7 +76,7 @@ def _overview(texts: Named) -> str:
 
 
 def _fenced(text: str, kind: str = "markdown") -> str:
-    """Text in a fence that is longer than any in it; nothing where there is none."""
+    """Text in a fence longer than any inside it; empty for an empty text."""
     if not text.strip():
         return ""
     longest = max(map(len, re.findall(r"`+", text)), default=0)

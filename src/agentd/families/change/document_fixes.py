@@ -1,4 +1,4 @@
-"""What can be put right in documents without a person: form always, missing headings and scenarios as places to fill in."""
+"""What can be fixed in documents without a person: white space and counts, placeholders for missing sections and scenarios."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,30 +11,34 @@ from agentd.state import durable, lock, reading
 
 
 def fix_change(root: str, home: str, rules: Rules) -> list[str]:
-    """Every document of a change, under its lock; gives the files that were changed."""
-    folder = f"{root}/{home}"
-    with lock.acquire(Path(folder), "validate --fix"):
-        names = [(name, "") for name in MODULES]
-        return _fix(root, home, [*names, *reading.listing(folder, "specs")], rules)
+    """Fix every document of a change, under its lock; gives the files that were changed."""
+    with lock.acquire(Path(root, home), "validate --fix"):
+        return [f"{home}/{name}" for name in tidy(Path(root, home), [*MODULES], rules)]
 
 
 def fix_library(root: str, rules: Rules) -> list[str]:
-    """Every spec of the library, while nobody archives into it."""
+    """Fix every spec of the library, while no archive writes to it; gives the files that were changed."""
+    library = Path(root, snapshot.LIBRARY)
     with holding(Path(root)):
-        return _fix(root, snapshot.LIBRARY, reading.listing(f"{root}/{snapshot.LIBRARY}"), rules)
+        return [f"{snapshot.LIBRARY}/{name}" for name in _tidy(library, reading.listing(str(library)), rules)]
 
 
-def _fix(root: str, home: str, names: Iterable[tuple[str, str]], rules: Rules) -> list[str]:
+def tidy(folder: Path, names: Iterable[str], rules: Rules | None = None) -> list[str]:
+    """Tidy these documents of a change and all its specs; with rules, fill in what the specs lack. Gives what changed."""
+    return _tidy(folder, [*((name, "") for name in names), *reading.listing(str(folder), "specs")], rules)
+
+
+def _tidy(folder: Path, names: Iterable[tuple[str, str]], rules: Rules | None) -> list[str]:
     fixed = []
     for name, problem in names:
-        page = None if problem else reading.page(f"{root}/{home}", name)
+        page = None if problem else reading.page(str(folder), name)
         if page is None or page.problem:
             continue
         module = document(name) or spec
         text = module.tidy(page.text)
-        if module is spec:
+        if module is spec and rules is not None:
             text = spec.fill(text, rules)
         if text != page.text:
-            durable.replace(Path(root, home, name), text.encode(), "document")
-            fixed.append(f"{home}/{page.name}")
+            durable.replace(folder / name, text.encode(), "document")
+            fixed.append(page.name)
     return fixed

@@ -1,4 +1,4 @@
-"""What the change family does that others do not, by the names of the interface."""
+"""The change family: its parts of the `Family` interface."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -24,7 +24,7 @@ from agentd.state.layout import Place
 from agentd.usage.calls import spent
 
 AGENTLESS = "archive"  # the command that calls no agent
-# What a command came to, by the phase it ended in.
+# The action that a command reports, by the phase it ended in.
 ACTIONS = {
     "proposed": "Proposed",
     "challenged": "Challenged",
@@ -37,7 +37,7 @@ VERDICTS = ("challenger", "reviewer")
 
 
 def fields(work: Work, event: str, details: Mapping[str, str]) -> Mapping[str, Any]:
-    """The verdict that a challenger or a reviewer came to."""
+    """The verdict of a challenger's or a reviewer's step that has ended."""
     step = work.workflow.steps.get(details.get("step", ""))
     if step and step.what in VERDICTS and event in ("end", "recover") and details.get("outcome"):
         return {"verdict": details["outcome"].upper()}
@@ -45,7 +45,7 @@ def fields(work: Work, event: str, details: Mapping[str, str]) -> Mapping[str, A
 
 
 def summary(state: State) -> Mapping[str, Any]:
-    """What the caller of a change's command acts on: what was done, the verdict, the number of reproposals."""
+    """The fields of a report: what was done, the verdict, the number of reproposals, the cost."""
     return {
         "action": ACTIONS.get(state.run.phase, ""),
         "verdict": str(state.fields.get("verdict") or ""),
@@ -57,14 +57,14 @@ def summary(state: State) -> Mapping[str, Any]:
 
 
 def _reproposals(calls: Any) -> int:
-    """How often a plan was revised; a call that was cut off and made again counts once."""
+    """How often a plan was revised; the attempts of one call count once."""
     made = [call for call in calls if isinstance(call, Mapping)] if isinstance(calls, list) else []
     names = (str(call.get("call", number)) for number, call in enumerate(made) if call.get("step") == "reproposal")
     return len({name.rpartition(".")[0] or name for name in names})
 
 
 def _costs(fields: Mapping[str, Any]) -> str:
-    """What the calls of a change came to; what is unknown is said to be."""
+    """The cost of the calls of a change, and how many are of unknown cost."""
     if not fields.get("llm_calls"):
         return ""
     made = spent(fields)
@@ -74,7 +74,7 @@ def _costs(fields: Mapping[str, Any]) -> str:
 
 
 def opening(work: Work, command: str) -> Iterator[str]:
-    """Who stands in for whom; where the change stands; what planning will cost."""
+    """Lines to begin with: fallback agents, the phase, and before the first call a forecast of the cost."""
     if command != AGENTLESS:
         yield from roster.notices(work.project, work.workflow)
     title = {"plan": "planning", "impl": "implementation"}.get(command)
@@ -89,13 +89,13 @@ def opening(work: Work, command: str) -> Iterator[str]:
 
 
 def started(project: Project, place: Place) -> None:
-    """The library as it is now is what the change will be merged against."""
-    with holding(project.root):  # not in the middle of an archive, which may be taken back
+    """Keep a snapshot of the library, which the archive will merge against."""
+    with holding(project.root):  # not in the middle of an archive, which may be rolled back
         snapshot.begin(place.folder, project.root)
 
 
 def settled(work: Work) -> None:
-    """While a change is planned it may touch any spec of the library; from then on only its own ones matter."""
+    """Keep all specs in the snapshot while the change is planned, and then only those that it touches."""
     folder, phase = work.store.folder, work.state.run.phase
     if phase == "proposed":
         snapshot.widen(folder, work.project.root)
@@ -104,7 +104,7 @@ def settled(work: Work) -> None:
 
 
 def explain(work: Work, stop: Stop) -> AgentdError | None:
-    """Trouble that has a known cause, told with it and with what to do."""
+    """The error for a stop with a known cause, with what to do about it."""
     run, note = work.state.run, stop.note
     if stop.why == "blocked":
         changed = approval.plan_is_as_approved(work)
@@ -125,7 +125,7 @@ def explain(work: Work, stop: Stop) -> AgentdError | None:
 
 
 def resume(project: Project, place: Place, command: str, steps: int | None) -> Report:
-    """Go on with the command that works in the phase; archiving is more than driving the run."""
+    """Continue with the command of the phase; archiving is more than driving the run."""
     if command != "archive":
         return go_on(project, place, command, steps)
     if project.store(place).load().run.step == project.workflow(NAME).entries["re_review"]:

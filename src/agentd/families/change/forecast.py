@@ -1,4 +1,4 @@
-"""What planning a change will use and cost, told before its first call from what this project's calls were like."""
+"""A forecast of the tokens and the cost of planning a change, from earlier calls of the project."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -7,9 +7,9 @@ from math import ceil
 
 from agentd.calling import roster
 from agentd.families.change import LAYOUT
+from agentd.model.models import AgentModel
 from agentd.model.usage import Usage
 from agentd.runs import costs
-from agentd.runs.project import Project
 from agentd.runs.work import Work
 from agentd.usage.calls import kind
 from agentd.usage.ledger import Entry
@@ -32,7 +32,7 @@ SPECS = 3
 
 @dataclass(frozen=True)
 class Forecast:
-    """A whole first round of planning. `cost` is None if any kind of call has no price; `unpriced` names those kinds."""
+    """A first round of planning. `cost` is None if a kind of call has no price; `unpriced` names these kinds."""
 
     tokens_in: int
     tokens_out: int
@@ -43,24 +43,15 @@ class Forecast:
 
 
 def foresee(work: Work) -> str:
-    """What planning this change will cost, in words, before its first call."""
-    project = work.project
-    entries = costs.read_ledger(project)
+    """The forecast for a change, in words."""
 
-    def priced(kind: str, tokens_in: int, tokens_out: int) -> float | None:
-        role = "challenger" if kind == "challenge" else "planner"
-        model = project.config.model_for(roster.name(project, role), "medium")
-        return price(Usage(tokens_in, tokens_out), model, _model_name(project, role))
+    def model(kind: str) -> tuple[AgentModel | None, str]:
+        agent = roster.name(work.project, "challenger" if kind == "challenge" else "planner")
+        found = work.project.config.model_for(agent, "medium")
+        return found, found.model if found else agent
 
-    found = forecast(entries, None, priced)
-    roles = {kind: "challenger" if kind == "challenge" else "planner" for kind in found.unpriced}
-    return in_words(found, {kind: _model_name(project, role) for kind, role in roles.items()})
-
-
-def _model_name(project: Project, role: str) -> str:
-    agent = roster.name(project, role)
-    model = project.config.model_for(agent, "medium")
-    return model.model if model else agent
+    found = forecast(costs.read_ledger(work.project), None, lambda kind, *tokens: price(Usage(*tokens), *model(kind)))
+    return in_words(found, {kind: model(kind)[1] for kind in found.unpriced})
 
 
 def _kind(step: str) -> str:
@@ -68,7 +59,7 @@ def _kind(step: str) -> str:
 
 
 def forecast(entries: Iterable[Entry], specs: int | None, price: Callable[[str, int, int], float | None]) -> Forecast:
-    """The calls of a first round, each like the mean of its kind in the ledger, or a typical one where there is none."""
+    """The calls of a first round, each with the mean tokens of its kind in the ledger, or typical ones."""
     past = _gather(entries)
     counts = _counts(past, specs)
     each = {name: past.mean(name) for name in counts}
@@ -86,7 +77,7 @@ def forecast(entries: Iterable[Entry], specs: int | None, price: Callable[[str, 
 
 
 def in_words(found: Forecast, models: Mapping[str, str] | None = None) -> str:
-    """The forecast as a line for a person; `models` gives the model of each kind of call, to name one without a price."""
+    """The forecast as one line; `models` has the model of each kind of call, to name those without a price."""
     why = ""
     if found.unpriced:
         names = dict.fromkeys((models or {}).get(name) or name for name in found.unpriced)
@@ -100,7 +91,7 @@ def in_words(found: Forecast, models: Mapping[str, str] | None = None) -> str:
 
 @dataclass
 class _Past:
-    """What the ledger tells by kind of call. `steps` and `calls` count in runs that reached their challenge, if any did."""
+    """The ledger by kind of call. `steps` and `calls` count runs that reached a challenge, or all if none did."""
 
     known: Counter[str] = field(default_factory=Counter)
     tokens_in: Counter[str] = field(default_factory=Counter)
@@ -116,7 +107,7 @@ class _Past:
         )
 
     def reviews(self, document: str) -> float:
-        """How many reviews a document of this kind has."""
+        """How many reviews a document of this kind has on average."""
         documents, reviews = self.steps[f"{document}-gen"], self.calls[f"{document}-review"]
         return reviews / documents if documents and (reviews or self.calls["challenge"]) else REVIEWS
 
@@ -141,7 +132,7 @@ def _gather(entries: Iterable[Entry]) -> _Past:
 
 
 def _counts(past: _Past, specs: int | None) -> Counter[str]:
-    """How many calls of each kind; reviews are rounded up over the documents of a kind: three specs at 1.5 make five."""
+    """How many calls of each kind; reviews are rounded up for all documents of a kind: three specs at 1.5 make five."""
     if specs is None:
         specs = round(past.steps["spec-gen"] / past.with_specs) if past.with_specs else SPECS
     return Counter(

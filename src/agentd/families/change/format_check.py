@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 from hashlib import sha256
 
-from agentd.families.change import PLAN, troubleshooting
+from agentd.families.change import PLAN, document_fixes, troubleshooting
 from agentd.families.change.document_checks import examine_change
-from agentd.families.change.documents import clarifications, proposal, tasks
-from agentd.library import spec
 from agentd.library.shelf import Shelf
 from agentd.model.finding import SEVERITIES, Finding
 from agentd.model.run import Outcome
@@ -36,7 +34,7 @@ def lines(work: Work) -> list[str]:
 
 def validate(work: Work) -> Outcome:
     """Put right what is a matter of form alone, then check; what is left is a person's, or the planner's when alone."""
-    fixed = _tidy(work)
+    fixed = document_fixes.tidy(work.home, ("clarifications.md", "proposal.md", "tasks.md"))
     if fixed:
         work.say(f"tidied {', '.join(fixed)}")
     found = findings(work)
@@ -78,22 +76,3 @@ def _record(work: Work, found: Sequence[Finding]) -> None:
             digest = "sha256:" + sha256(path.read_bytes()).hexdigest()
             sums[path.relative_to(work.home).as_posix()] = {"hash": digest, "validated_at": now}
     work.note("checksums", sums)
-
-
-def _tidy(work: Work) -> list[str]:
-    """White space, order and counts put right; what the documents say stays as it is."""
-    modules = {"clarifications.md": clarifications, "proposal.md": proposal, "tasks.md": tasks}
-    pages = [(path, spec) for path in work.files("specs/") if path.suffix == ".md"]
-    pages += [(work.home / name, module) for name, module in modules.items() if (work.home / name).is_file()]
-    fixed = []
-    for path, module in pages:
-        try:
-            text = path.read_bytes().decode()
-        except UnicodeDecodeError:
-            continue
-        tidy: str = module.tidy(text)
-        if tidy != text:
-            name = path.relative_to(work.home).as_posix()
-            work.write(name, tidy)
-            fixed.append(name)
-    return fixed

@@ -1,4 +1,4 @@
-"""Where a change is worked on: a branch of its own, a worktree of its own, or right where the person stands."""
+"""Where a change is worked on: on its own branch, in its own worktree, or in place."""
 
 import os
 from collections.abc import Mapping
@@ -17,31 +17,31 @@ from agentd.state import durable, layout
 
 
 def refuse_impossible(project: Project, change: str, choice: str) -> None:
-    """An error, before anything is written, if the choice cannot be carried out."""
+    """Refuse a choice that cannot be carried out, before anything is written."""
     problem = _problem(project.root, change, choice)
     if problem:
         raise AgentdError(*problem)
 
 
 def choose_git(work: Work) -> Outcome:
-    """Whether a person has to be asked: only about a new change, in a repository, if somebody is there."""
+    """Whether to ask a person: only for a new change in a repository, and only if one is there."""
     chosen = _chosen(work)
     if chosen.get("choice"):
         return Outcome("done", str(chosen["choice"]))
     if not work.artifact("proposal.md"):
-        _keep(work, choice="in_place")
-        return Outcome("done", "the change has begun already")
-    if not repository.is_repository(work.project.root):
-        _keep(work, choice="in_place")
-        return Outcome("done", "in place: this is no git repository with a commit")
-    if work.project.attended:
+        why = "the change already has a proposal"
+    elif not repository.is_repository(work.project.root):
+        why = "this is not a git repository with a commit"
+    elif work.project.attended:
         return Outcome("ask")
+    else:
+        why = "nobody is there to ask"
     _keep(work, choice="in_place")
-    return Outcome("done", "in place: nobody is there to ask")
+    return Outcome("done", f"in place: {why}")
 
 
 def set_up_git(work: Work) -> Outcome:
-    """Carry out the choice; after a kill, what was done already is recognised. What git refuses leads back to the question."""
+    """Carry out the choice; may be repeated after a kill. If git refuses, the question is asked again."""
     chosen = _chosen(work)
     if chosen.get("ready"):
         return Outcome("done", str(chosen["choice"]))
@@ -74,7 +74,7 @@ def set_up_git(work: Work) -> Outcome:
 
 def _carry_out(work: Work, choice: str, branch: str, path: Path, begun_at: str) -> None:
     root = work.project.root
-    mine = repository.branch_commit(root, branch) == begun_at  # made by an attempt that was cut off
+    mine = repository.branch_commit(root, branch) == begun_at  # made by an interrupted attempt
     if choice == "branch":
         if not mine:
             repository.new_branch(root, branch)
@@ -98,7 +98,7 @@ def _carry_out(work: Work, choice: str, branch: str, path: Path, begun_at: str) 
 
 
 def _undo(root: Path, branch: str, path: Path, begun_at: str) -> None:
-    """Take away what a git command that failed left behind (a hook may refuse when all is done); git keeps any work in it."""
+    """Remove what a failed git command left behind (a hook may fail at the end); git keeps worktrees with changes."""
     steps: list[tuple[str, ...]] = [("worktree", "remove", str(path)), ("worktree", "prune")]
     if repository.current_branch(root) == branch:
         steps.append(("checkout", "--quiet", "-"))
@@ -112,7 +112,7 @@ def _undo(root: Path, branch: str, path: Path, begun_at: str) -> None:
 
 
 def _problem(root: Path, change: str, choice: str) -> tuple[str, str] | None:
-    """Why a choice cannot be carried out, and what to do about it."""
+    """Why a choice cannot be carried out, with a fix; None if it can."""
     if choice == "in_place":
         return None
     if not repository.is_repository(root):

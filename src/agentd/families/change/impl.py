@@ -21,10 +21,10 @@ from agentd.state.layout import Place
 def impl(
     project: Project, change: str, tasks: Sequence[str] = (), re_review: bool = False, resolve: bool = False
 ) -> Report:
-    """Implement a change whose plan was approved, or some of its tasks; review it again, or have that resolved."""
+    """Implement an approved change or some of its tasks; or review a complete one again, or resolve that review."""
     place = project.find(change, NAME)
     phase = state_guard.standing(project.workflow(NAME), project.store(place).load().run).phase
-    _refuse_wishes(change, phase, tasks, re_review, resolve)
+    _refuse_options(change, phase, tasks, re_review, resolve)
     if phase == "complete" and re_review:
         again = review_again(project, place)
         follow = f"agentd impl {place.name} --resolve" if again.exit_code == 1 else again.next
@@ -50,24 +50,24 @@ def impl(
     return go_on(project, place, "impl", first=first)
 
 
-def _refuse_wishes(change: str, phase: str, tasks: Sequence[str], re_review: bool, resolve: bool) -> None:
-    """Options that do not go together, or not with the phase, are refused before anything is done."""
+def _refuse_options(change: str, phase: str, tasks: Sequence[str], re_review: bool, resolve: bool) -> None:
+    """Refuse options that exclude each other or do not fit the phase, before anything is done."""
     if sum(map(bool, (tasks, re_review, resolve))) > 1:
         raise UsageError("Use only one of --tasks, --re-review and --resolve.", f"agentd impl {change}")
     if phase == "complete" and tasks:
         raise UsageError(f"'{change}' is complete, so it has no tasks left.", f"agentd impl {change} --resolve")
-    # The same command goes on after a kill, and by then --resolve has reopened the change.
+    # After a kill the same command continues, and --resolve may have reopened the change by then.
     if (re_review and phase != "complete") or (resolve and phase not in ("complete", "implementing")):
         raise UsageError(f"'{change}' is {phase}; only a complete change is reviewed again.", f"agentd impl {change}")
 
 
 def review_again(project: Project, place: Place) -> Report:
-    """Test and review a complete change once more."""
+    """Test and review a complete change again."""
     return go_on(project, place, first=_review_again)
 
 
 def _review_again(work: Work) -> Stop:
-    """A complete change is tested and reviewed once more; what comes of it is told, and it stays complete."""
+    """Drive one more review as a child run; the change stays complete whatever it says."""
     process.end_leftovers("AGENTD_RUN", str(work.store.folder))
     again = work.workflow.steps[work.workflow.entries["re_review"]]
     stop = Ports(work).drive_child(work.state.run, again, code_verdict.items(work)[0])

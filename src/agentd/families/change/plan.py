@@ -1,4 +1,4 @@
-"""`agentd plan`: start a change, or go on planning it."""
+"""`agentd plan`: start a change, or continue planning it."""
 
 import re
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from agentd.runs.project import Project
 from agentd.runs.report import Report
 from agentd.state.layout import Place
 
-# What `plan` came to where it had nothing to do.
+# The action that `plan` reports if it had nothing to do, by phase.
 OVER = {
     "challenged": "AlreadyComplete",
     "implementing": "BeyondPlanning",
@@ -25,7 +25,7 @@ OVER = {
 
 @dataclass(frozen=True)
 class Wishes:
-    """What a person wants of a new change besides its description."""
+    """The options for a new change."""
 
     skip_clarify: bool = False
     one_shot: bool = False
@@ -33,7 +33,7 @@ class Wishes:
 
 
 def plan(project: Project, change: str, description: str = "", wishes: Wishes | None = None) -> Report:
-    """Start a change, or go on planning it; the phase alone says which."""
+    """Start a change, or continue planning it, depending on its phase."""
     place = _place_to_plan(project, change, description)
     if not project.store(place).exists():
         return _begin_change(project, place.name, description, wishes or Wishes())
@@ -51,7 +51,7 @@ def plan(project: Project, change: str, description: str = "", wishes: Wishes | 
 
 
 def _place_to_plan(project: Project, change: str, description: str) -> Place:
-    """The change a person means. One that is archived, or a folder that is none, gives way to `-1`, `-2` …"""
+    """The change to plan. If the name belongs to an archived change or to another folder, `-1`, `-2` … is added."""
     place = project.new_place(NAME, change)
     begun = project.store(place).exists()
     if begun and (not _is_archived(place) or not description.strip()):
@@ -67,12 +67,12 @@ def _place_to_plan(project: Project, change: str, description: str) -> Place:
         if project.store(place).exists() and not _is_archived(place):
             known = project.store(place).load()
             if not said or known.fields.get("description") == decisions.writable(said):
-                return place  # the same command, given again
+                return place  # the same command again
         number += 1
 
 
 def _numbered(project: Project, change: str) -> tuple[str, int]:
-    """What numbers are added to, and the first to try: `x-1`, which stands in for `x`, is followed by `x-2`."""
+    """The name that a number is added to, and the first number to try: `x-1` is followed by `x-2`, not by `x-1-1`."""
     found = re.fullmatch(r"(.+)-([1-9]\d{0,8})", change)
     if found and project.new_place(NAME, found[1]).folder.exists():
         return found[1], int(found[2]) + 1
@@ -84,7 +84,7 @@ def _is_archived(place: Place) -> bool:
 
 
 def _is_free(folder: Path) -> bool:
-    """Whether a folder is not there, or holds nothing but clarifications and what a start that was cut off left behind."""
+    """Whether a folder does not exist, or has only clarifications and the files of an interrupted start."""
     kept = ("clarifications.md", "base.json", "journal.jsonl")
     if not folder.exists():
         return True
@@ -116,7 +116,7 @@ def _begin_change(project: Project, change: str, description: str, wishes: Wishe
 
 
 def _proceed(project: Project, place: Place, planned: Report) -> Report:
-    """A person who chose to implement right away has it implemented."""
+    """Continue with `impl` if the person chose to implement right away."""
     last = next((d for d in reversed(project.store(place).load().decisions) if d.status == "answered"), None)
     chosen = last is not None and last.name in ("agree", "exhausted") and last.answer == "implement"
     if planned.phase == "challenged" and planned.why == "elsewhere" and chosen and project.attended and planned.drove:

@@ -1,6 +1,6 @@
-"""What an issue of a change can point at: the specs of the change and of the library, the files there are or will be.
+"""The places that an issue about a plan can name: specs of the change and of the library, existing and planned files.
 
-Nothing outside of the project is looked at, and so it is not judged either.
+Files outside of the project are not read, and issues that name them are not judged.
 """
 
 import os
@@ -24,14 +24,14 @@ ANY_LENGTH = sys.maxsize
 
 
 class Grounds:
-    """The places around the change in `folder`, looked up when they are asked for."""
+    """The places around the change in `folder`, looked up on demand."""
 
     def __init__(self, root: Path, folder: Path) -> None:
         self.root = os.path.realpath(root)
         self.folder = os.path.realpath(folder)
 
     def specs(self, issues: Iterable[Issue]) -> dict[str, Collection[str]]:
-        """The requirements of every spec of the change, and of those in the library that an issue names."""
+        """The requirements of every spec of the change, and of each library spec that an issue names."""
         said = "\n".join(f"{issue.spec_reference}\n{issue.location}" for issue in issues).lower()
         found: dict[str, Collection[str]] = {}
         for page in reading.markdown(self.folder, "specs"):
@@ -44,7 +44,7 @@ class Grounds:
         return found
 
     def lines(self, name: str) -> int | None:
-        """How many lines a file has; more than any file if that cannot be told, None if there is no such file."""
+        """How many lines a file has: None if it does not exist, ANY_LENGTH if it is planned, outside or unreadable."""
         outside = False
         for home in (self.folder, *self.tops):
             full = posixpath.normpath(posixpath.join(home, name))
@@ -67,7 +67,7 @@ class Grounds:
 
     @cached_property
     def planned(self) -> frozenset[str]:
-        """The files that the change is going to write, as far as it says."""
+        """The files that the tasks and the proposal name."""
         work = reading.page(self.folder, "tasks.md")
         plan = reading.page(self.folder, "proposal.md")
         todo = tasks.read(work.text)[0] if work else None
@@ -77,7 +77,7 @@ class Grounds:
 
 
 def _requirements(page: reading.Page) -> Collection[str]:
-    """The requirements of a spec; of one that cannot be read, any."""
+    """The requirements of a spec; any, if it cannot be read."""
     found = None if page.problem else spec.read(page.text)[0]
     return Anything() if found is None else {entry.id for entry in found.requirements}
 

@@ -1,4 +1,4 @@
-"""What a person is told while a change goes on, where that is more than the ordinary. It changes nothing."""
+"""The lines that people see while a change runs, where they differ from the default ones."""
 
 from collections.abc import Mapping
 
@@ -8,48 +8,27 @@ from agentd.families.change.challenge import issue_lines
 from agentd.runs.work import Work
 
 WRITERS = {"propose": "proposal.md", "break_down": "tasks.md"}
-# Steps that say what they have to say themselves, or have nothing to say.
-QUIET = (
-    "choose_git",
-    "set_up_git",
-    "write_answers",
-    "validate",
-    "weigh",
-    "show_issues",
-    "show_review",
-    "show_plan",
-    "rest",
-    "ready",
-    "set_out",
-    "baseline",
-    "accept_baseline",
-    "check_tasks",
-    "waive_tasks",
-    "try_out",
-    "take_stock",
-    "rest_of_tasks",
-    "test",
-    "accept_evidence",
-    "accept_harm",
-    "accept_anyway",
-    "judge",
-    "judge_again",
-)
+# Actions that do not say themselves what they did.
+SILENT = ("approve", "approve_anyway", "merge")
 REVIEWS = ("review_proposal", "review_spec", "review_tasks")
 CODE = ("approved", "needs_changes", "major_issues")
 
 
 def lines(work: Work, event: str, details: Mapping[str, str]) -> list[str] | None:
-    """The words of a change for an event of its run; None where the ordinary ones will do."""
+    """The lines for an event of a run; None for the default ones."""
     step, outcome = details.get("step", ""), details.get("outcome", "")
     if event not in ("begin", "end", "skip"):
         return None
-    said = _planning(work, event, step, outcome, details)
-    return said if said or event == "skip" or step in QUIET else None
+    said = _said(work, event, step, outcome, details)
+    return said if said or event == "skip" or _speaks_for_itself(work, step) else None
 
 
-def _planning(work: Work, event: str, step: str, outcome: str, details: Mapping[str, str]) -> list[str]:
-    """The words of planning a change; nothing where the ordinary ones will do."""
+def _speaks_for_itself(work: Work, step: str) -> bool:
+    known = work.workflow.steps.get(step)
+    return known is not None and known.kind == "do" and step not in SILENT
+
+
+def _said(work: Work, event: str, step: str, outcome: str, details: Mapping[str, str]) -> list[str]:
     if event == "begin":
         return _spec(work) if step == "write_spec" else _part(work) if step == "implement" and work.item else []
     if event == "skip":

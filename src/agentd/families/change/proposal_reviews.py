@@ -1,4 +1,4 @@
-"""The review blocks of a proposal: only ever added, each by the call that wrote it."""
+"""The review blocks of a proposal. Each call may add one, and none may change another."""
 
 from collections.abc import Sequence
 
@@ -14,18 +14,18 @@ def reviews(work: Work) -> tuple[Review, ...]:
 
 
 def put_reviews_back(work: Work, before: Sequence[Review], call: str = "") -> None:
-    """The proposal with the reviews it had before a call, and with the one of the call if that is named."""
+    """Restore the reviews that the proposal had before a call, and keep the review of the call itself, if it is named."""
     text = work.read("proposal.md")
     now = proposal.reviews(text)
     mine = [review for review in now if call and review.call == call][-1:]
-    # A repeated attempt takes the place of the one before it.
+    # The review of a repeated attempt replaces that of the attempt before.
     due = [review for review in before if not mine or _visit(review) != _visit(mine[0])] + mine
     if not text or list(now) == due:
         return
     try:
         whole = proposal.with_reviews(text, due)
     except ValueError:
-        return  # a review that contradicts itself is for validation to tell
+        return  # a review contradicts itself, which validation reports
     durable.replace(work.home / "proposal.md", whole.encode(errors="surrogateescape"), "document")
     work.say("⚠ the reviews in proposal.md were changed by the agent and have been put back")
 

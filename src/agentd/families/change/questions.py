@@ -1,6 +1,7 @@
-"""The questions of the change tables, by the names the tables have for them."""
+"""The questions of the change tables; each has the name of the step that asks it."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from textwrap import shorten
 
 from agentd.families.change import code_evidence, code_review
@@ -11,9 +12,9 @@ from agentd.model.decision import RECOMMENDED, Option, Question
 from agentd.model.verdict import only_minor
 from agentd.runs.work import Work
 
-HEADER = 12  # letters that a question's header may have
+HEADER = 12  # characters in the header of a question
 SHOWN = 5  # findings that a question names
-TOLD = 300  # letters of a reason in a question
+TOLD = 300  # characters of a reason in a question
 
 
 def _fixed(text: str, header: str, *options: Option) -> Callable[[Work], Question]:
@@ -21,7 +22,7 @@ def _fixed(text: str, header: str, *options: Option) -> Callable[[Work], Questio
 
 
 def clarification(work: Work) -> Question:
-    """One of the planner's own questions; its options are suggestions."""
+    """One of the planner's own questions. Its options are suggestions; any text is an answer."""
     asked = draft(work)
     labels = [f"{words} {RECOMMENDED}" if not at else words for at, words in enumerate(asked.options)]
     options = tuple(Option(words, label) for words, label in zip(asked.options, labels, strict=True))
@@ -29,7 +30,7 @@ def clarification(work: Work) -> Question:
 
 
 def git_setup(work: Work) -> Question:
-    """Where a new change is worked on; what git refused before is said first."""
+    """Where to work on a new change; says first what git refused before."""
     known = work.state.fields.get("git")
     refused = f"{known['refused']} " if isinstance(known, Mapping) and known.get("refused") else ""
     return Question(
@@ -43,8 +44,8 @@ def git_setup(work: Work) -> Question:
     )
 
 
-def proposal_needs_revision(work: Work) -> Question:
-    """After each challenge that asks for a revision; from the limit on the question is whether to go on at all."""
+def steer(work: Work) -> Question:
+    """Asked after each challenge that wants a revision; beyond the limit it asks whether to continue at all."""
     made = len(rounds(work))
     limit = int(work.project.config.get("workflow", "planning_iterations"))
     text = "Proposal needs revision. What to do?"
@@ -61,8 +62,8 @@ def proposal_needs_revision(work: Work) -> Question:
     )
 
 
-def planning_is_exhausted(work: Work) -> Question:
-    """After the automatic loop: what is recommended depends on how much is still wrong."""
+def exhausted(work: Work) -> Question:
+    """Asked when the loop has ended without an approval; what is recommended depends on the issues that are left."""
     made = rounds(work)
     view, fix = Option("view", "Open viewer"), Option("fix", "Continue fixing")
     proceed = Option("implement", "Proceed anyway", "the proposal was not approved; this is recorded", reason=True)
@@ -71,19 +72,15 @@ def planning_is_exhausted(work: Work) -> Question:
     if made and made[-1].verdict == "APPROVED":
         text = "The documents changed each time while they were challenged, so no approval counts. What next?"
     elif made and only_minor(made[-1].issues):
-        ordered = (
-            _first(Option("implement", "Proceed to implementation", proceed.description, reason=True)),
-            view,
-            fix,
-        )
+        ordered = (_first(replace(proceed, label="Proceed to implementation")), view, fix)
     return Question(text, "Next", ordered)
 
 
 def _first(option: Option) -> Option:
-    return Option(option.value, f"{option.label} {RECOMMENDED}", option.description, option.reason)
+    return replace(option, label=f"{option.label} {RECOMMENDED}")
 
 
-def format_is_invalid(work: Work) -> Question:
+def mend(work: Work) -> Question:
     limit = work.project.config.get("workflow", "format_iterations")
     return Question(
         f"Format validation still failing after {limit} iterations. What to do?",
@@ -96,7 +93,7 @@ def format_is_invalid(work: Work) -> Question:
     )
 
 
-def tasks_are_unfinished(work: Work) -> Question:
+def unfinished(work: Work) -> Question:
     left = ", ".join(f"{task.id} ({task.path})" for task in handed_out(work))
     return Question(
         f"The agent says it is done, but these tasks left no trace in their files: {left}. What to do?",
@@ -109,8 +106,8 @@ def tasks_are_unfinished(work: Work) -> Question:
     )
 
 
-def implementation_is_stuck(work: Work) -> Question:
-    """When the loop has ended without an approval; what keeps it from one is said."""
+def stuck(work: Work) -> Question:
+    """Asked when the loop has ended without an approval; says what prevents one."""
     limit = work.project.config.get("workflow", "implementation_iterations")
     verdict = str(work.top.state.fields.get("verdict") or "")
     why = "Major issues" if verdict == "MAJOR_ISSUES" else f"Not approved within {limit} rounds of fixes"
@@ -127,7 +124,7 @@ def implementation_is_stuck(work: Work) -> Question:
 
 
 def _about(asked: str, text: str, header: str, *options: Option) -> Callable[[Work], Question]:
-    """A question about evidence, with what it is about in its words."""
+    """A question about evidence; `{what}` in its text stands for the findings."""
 
     def question(work: Work) -> Question:
         what = "; ".join(code_evidence.shown(work, asked)[:SHOWN]).rstrip(".") or "the evidence is not complete"
@@ -136,26 +133,26 @@ def _about(asked: str, text: str, header: str, *options: Option) -> Callable[[Wo
     return question
 
 
-fix_manually_or_help = _fixed(
+lend_a_hand = _fixed(
     "Fix manually or let me help?",
     "Next",
     Option("help", f"Let me help: auto-fix and rechallenge {RECOMMENDED}"),
     Option("manual", "Fix manually, then: agentd plan"),
 )
-planning_is_approved = _fixed(
+agree = _fixed(
     "The plan is approved. What next?",
     "Next",
     Option("implement", f"Proceed to implementation {RECOMMENDED}"),
     Option("view", "Open viewer"),
 )
-baseline_is_wanting = _about(
+begin_anyway = _about(
     "begin_anyway",
     "Before anything is changed: {what}. Begin all the same?",
     "Baseline",
     Option("again", f"Look again {RECOMMENDED}", "repaired, or a command set in agentd/config.toml below [evidence]"),
     Option("proceed", "Begin all the same", "from then on no new failure is allowed; this is recorded", reason=True),
 )
-evidence_is_missing = _about(
+unproven = _about(
     "unproven",
     "Not seen: {what}. Go on to the review without it?",
     "Evidence",
@@ -163,7 +160,7 @@ evidence_is_missing = _about(
     Option("fix", "Have the agent repair it"),
     Option("proceed", "Go on without it", "this is recorded", reason=True),
 )
-tests_were_harmed = _about(
+harmed = _about(
     "harmed",
     "Only a person can accept this: {what}. What to do?",
     "Tests",

@@ -1,4 +1,4 @@
-"""Where a change goes back to: a document that is gone, a task that is open again, a loop that had given up."""
+"""The steps that a change goes back to: for a missing document, a reopened task, or a loop that had given up."""
 
 from agentd.engine.decide import Stop
 from agentd.families.change import challenge, specs, tasks
@@ -9,14 +9,14 @@ from agentd.runs.work import Work
 
 # The steps before the first task.
 OUTSET = ("set_out", "baseline", "begin_anyway", "accept_baseline")
-# Questions about what was seen, and the entry at which it is seen again.
+# Questions about evidence, with the entry that gathers it again.
 SEEN_AGAIN = {"begin_anyway": "baseline", "unproven": "review", "harmed": "review", "stuck": "review"}
 
 
 def unblock(work: Work, stop: Stop, command: str) -> bool:
-    """Go back to the step that writes what is not there (any more); whether there is one.
+    """Go back to the step that writes a missing document; whether there is one.
 
-    What a person has answered is not thrown away: then the document has to come back.
+    A question that a person has answered is never undone: then the document has to be restored.
     """
     step = work.state.run.step
     if command == "impl" and step in SEEN_AGAIN:
@@ -41,14 +41,14 @@ def _back(work: Work, entry: str, why: str, children: tuple[str, ...] = ()) -> b
 
 
 def take_up(work: Work, resolve: bool = False) -> None:
-    """Where `impl` goes on: with tasks that are open again, or with repairs where the loop had given up."""
+    """Set the run down where `impl` continues: at open tasks, or at repairs if the loop had given up."""
     run = work.state.run
     worktree.refuse_lost(work)
     here = work.workflow.steps.get(run.step)
     if record.base(work):
         record.hold_base(work)
     elif run.phase == "implementing" and here and here.phase == run.phase and run.step != "set_out":
-        go_to(work, "implement", "nobody knows what the change began with", "back")
+        go_to(work, "implement", "the files that the change began with are not known", "back")
         return
     if resolve and run.phase == "complete":
         work.say("⚠ reopened: what the review found is resolved")

@@ -1,4 +1,4 @@
-"""Which requirements the text of a test names, by one stated rule. It knows no language and guesses nothing else.
+"""The requirements that the text of a test mentions, by one rule for all languages.
 
 A spec's name counts in any spelling (`top-words`, `top_words`, `TopWords`). What follows it counts as its requirement:
 an `R1` at once (`top-words:R1`, `test_top_words_r1`, `TopWordsR1`), or in capitals as a word of its own on the same line,
@@ -16,7 +16,7 @@ _NUMBER = re.compile(r"[rR](\d+)")
 
 
 def mentioned(text: str, specs: Collection[str], path: str = "") -> frozenset[tuple[str, str]]:
-    """The requirements of these specs that a text names, each as spec and id; `path` is the file it is of."""
+    """The requirements of these specs that a text mentions, each as spec and id; `path` is the file of the text."""
     if not specs:
         return frozenset()
     known = tuple(specs)
@@ -41,7 +41,7 @@ def _after_a_name(text: str, specs: tuple[str, ...]) -> Iterator[tuple[str, str]
 
 @lru_cache(64)
 def _names(specs: tuple[str, ...]) -> re.Pattern[str]:
-    """Any of the names, one group each. Of two that overlap the one that begins first counts, so `words` is no `top-words`."""
+    """A pattern with one group for each name. The match that begins first counts: `top-words` is not `words`."""
     spelled = ("[-_ ./]?".join(map(re.escape, re.findall(r"[A-Za-z0-9]+", spec))) or r"(?!)" for spec in specs)
     begins, ends = r"(?:(?<![A-Za-z0-9])|(?<=[a-z0-9])(?=[A-Z]))", r"(?![a-z0-9])(?!(?<=[A-Z])[A-Z])"
     return re.compile("|".join(f"{begins}((?i:{words})){ends}" for words in spelled))

@@ -1,6 +1,6 @@
-"""Reviews as reviewers write them: of a plan as a block in proposal.md, of an implementation as REVIEW.md.
+"""The tools by which reviewers write: a review of a plan is a block in proposal.md, one of an implementation is REVIEW.md.
 
-Each carries the call that wrote it, so that a step that was cut off and begun again does not leave two.
+Each names the call that wrote it, so that a step that is repeated after a kill does not leave two.
 """
 
 import re
@@ -12,7 +12,7 @@ from agentd.errors import NotFound, Refused
 from agentd.families.change.documents import proposal
 from agentd.families.change.plan_places import Grounds
 from agentd.model.change import Review, ReviewStatus
-from agentd.model.verdict import Challenge, CodeReview, Issue, PlanVerdict, contradictions, status_of
+from agentd.model.verdict import Challenge, CodeReview, Issue, contradictions
 from agentd.review import challenge_page, review_page
 from agentd.review.code_grounding import unsaid
 from agentd.review.plan_grounding import ungrounded
@@ -26,7 +26,7 @@ _UNWRITABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uf
 
 
 def append_review(desk: Desk, status: ReviewStatus, iteration: int, reviewer: str, content: str) -> Written:
-    """A review added to the proposal, and CHALLENGE.md made from it; one that contradicts itself is not written."""
+    """Add a review to the proposal and make CHALLENGE.md from it; a review that contradicts itself is not written."""
     path = desk.path("proposal.md")
     if not path.is_file():
         raise NotFound("There is no proposal.md, so there is nothing to review.", "read_file shows what is there")
@@ -43,30 +43,21 @@ def append_review(desk: Desk, status: ReviewStatus, iteration: int, reviewer: st
     return listed(message, shown, proposal.read(text, desk.project.config.rules())[1])
 
 
-def keep_review(
-    folder: Path,
-    change: str,
-    call: str,
-    reviewer: str,
-    verdict: PlanVerdict,
-    content: str,
-    iteration: int,
-    project: Project,
-) -> None:
-    """A review that a challenger gave in other ways than by the tool, put where the tool would have put it.
+def keep_review(project: Project, folder: Path, change: str, mine: Review) -> None:
+    """Put a review that a challenger gave without the tool where the tool would have put it.
 
-    Whoever calls this holds the run. Refused, with nothing written, if the review contradicts itself or its verdict.
+    The caller holds the lock of the run. A review that contradicts itself is refused, and nothing is written.
     """
     path = folder / "proposal.md"
-    mine = Review(status_of(verdict), iteration, reviewer, _UNWRITABLE.sub("\ufffd", content), call=call)
+    mine = replace(mine, content=_UNWRITABLE.sub("\ufffd", mine.content))
     made = _challenge(project, folder, change, mine)
     text, report = _rendered(read_text(path, project.relative(path)), mine, made)
     durable.replace(path, text.encode(), "document")
     durable.replace(folder / "CHALLENGE.md", report.encode(), "document")
 
 
-def finish_review(folder: Path, change: str, mine: Review, project: Project) -> str:
-    """CHALLENGE.md as it belongs to a review that was kept before; a kill may have come between the two."""
+def finish_review(project: Project, folder: Path, change: str, mine: Review) -> str:
+    """Write CHALLENGE.md for a review block that is already in the proposal; a kill may have come between the two."""
     with rendering():
         report = challenge_page.render(_challenge(project, folder, change, mine))
     durable.replace(folder / "CHALLENGE.md", report.encode(), "document")
@@ -74,7 +65,7 @@ def finish_review(folder: Path, change: str, mine: Review, project: Project) -> 
 
 
 def ground(project: Project, folder: Path, issues: Sequence[Issue]) -> tuple[Issue, ...]:
-    """The issues, each with the reason if the place it names does not exist in the change, the library or the project."""
+    """The issues, each with the reason if it names a place that neither the change, the library nor the project has."""
     if not issues:
         return ()
     grounds = Grounds(project.root, folder)
@@ -83,7 +74,7 @@ def ground(project: Project, folder: Path, issues: Sequence[Issue]) -> tuple[Iss
 
 
 def write_review(desk: Desk, found: CodeReview) -> Written:
-    """REVIEW.md with the verdict on the implementation; one that contradicts itself is not written."""
+    """Write REVIEW.md with the verdict on the implementation; a review that contradicts itself is not written."""
     path = desk.path("REVIEW.md")
     against = contradictions(found.verdict, found.issues, found.tests, found.security)
     _refuse(against, "send NEEDS_CHANGES or MAJOR_ISSUES, or correct what the verdict does not go with")
@@ -99,7 +90,7 @@ def write_review(desk: Desk, found: CodeReview) -> Written:
 
 
 def _challenge(project: Project, folder: Path, change: str, mine: Review) -> Challenge:
-    """What a review comes to, its issues grounded."""
+    """The challenge that a review block makes, its issues grounded."""
     made = challenge_page.from_review(change, mine)
     _refuse(contradictions(made.verdict, made.issues), "send needs_revision, or give each issue its severity")
     return replace(made, issues=ground(project, folder, made.issues))

@@ -1,6 +1,7 @@
-"""`agentd step`: one part of a change done by itself, whatever comes before it; its gate holds as ever."""
+"""`agentd step`: run one part of a change by itself. The checks that its steps need still apply."""
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from agentd.errors import ChangeNotReady, GateClosed, Rejected
 from agentd.families.change import NAME, PLAN
@@ -12,31 +13,30 @@ from agentd.runs.report import Report
 from agentd.runs.work import Work, work_on
 from agentd.state import lock
 
-# The names that a person may say, each an entry of the table, with the steps it goes through.
+
+class Single(NamedTuple):
+    """What `agentd step NAME` runs, and the phases in which it may."""
+
+    steps: tuple[str, ...]
+    phases: tuple[str, ...]
+
+
+# By the names that a person may give, each an entry of the table.
 SINGLE = {
-    "proposal": ("propose", "review_proposal", "specify", "break_down", "review_tasks", "validate"),
-    "challenge": ("challenge", "approve"),
-    "reproposal": ("revise",),
-    "implement": ("ready", "set_out", "baseline", "implement"),
-    "review": ("test", "review", "judge"),
-    "resolve": ("resolve",),
-}
-PLANNED = ("proposed",)
-BUILT = ("implementing",)
-STEP_PHASES = {
-    "proposal": PLANNED,
-    "challenge": (*PLANNED, "rejected", "challenged"),
-    "reproposal": PLANNED,
-    "implement": ("challenged", *BUILT),
-    "review": BUILT,
-    "resolve": BUILT,
+    "proposal": Single(
+        ("propose", "review_proposal", "specify", "break_down", "review_tasks", "validate"), ("proposed",)
+    ),
+    "challenge": Single(("challenge", "approve"), ("proposed", "rejected", "challenged")),
+    "reproposal": Single(("revise",), ("proposed",)),
+    "implement": Single(("ready", "set_out", "baseline", "implement"), ("challenged", "implementing")),
+    "review": Single(("test", "review", "judge"), ("implementing",)),
+    "resolve": Single(("resolve",), ("implementing",)),
 }
 
 
 def step(project: Project, name: str, change: str) -> Report:
-    """Do one step of a change, whatever comes before it; its gate holds as ever."""
+    """Run one part of a change, whatever step the run is at."""
     place = project.find(change, NAME)
-    names = SINGLE[name]
     with lock.acquire(place.folder, name):
         work = work_on(project, place, runnable=True)
         _refuse_step(work, name)
@@ -45,14 +45,14 @@ def step(project: Project, name: str, change: str) -> Report:
         ports.go_to(work, entry, f"a person had {name} done instead")
         while True:
             stop = ports.go(work, steps=1)
-            if stop.why != "paused" or work.resting or work.state.run.step not in names:
+            if stop.why != "paused" or work.resting or work.state.run.step not in SINGLE[name].steps:
                 break
     return told(project, place, work, stop)
 
 
 def _refuse_step(work: Work, name: str) -> None:
-    """Each step has its phases; a rejected plan is challenged again only if it was changed."""
-    run, phases = work.state.run, STEP_PHASES[name]
+    """Refuse a part in another phase, and a challenge of a rejected plan that has not changed since."""
+    run, phases = work.state.run, SINGLE[name].phases
     if run.phase not in phases:
         known = " or ".join(phases)
         raise ChangeNotReady(
@@ -68,7 +68,7 @@ def _refuse_step(work: Work, name: str) -> None:
 
 
 def _refuse_gate(work: Work, step: str) -> None:
-    """A step that could not start is refused before anything is moved for it."""
+    """Refuse a step that could not start, before the run is moved to it."""
     facts = ports.facts(work, work.workflow.steps[step].needs)
     missing = [f"{name}: {why}" for name, why in facts.items() if why]
     changed = plan_is_as_approved(work) if missing else ""

@@ -1,4 +1,4 @@
-"""The specs a change touches: which it writes, in which order, which are still missing, and which it removes."""
+"""The specs of a change: which it writes and in which order, which are missing, and which it removes."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,25 +12,20 @@ NONE = "No specs required for this change"
 
 
 def affected(work: Work) -> tuple[str, ...]:
-    """The specs the proposal names, in its order, each once; those that are removed have no page and are no part of it."""
+    """The specs that the proposal names, in its order, each once and without the removed ones."""
     text = work.read("proposal.md")
     gone = proposal.removed_specs(text)
     return tuple(name for name in dict.fromkeys(proposal.affected_specs(text)) if name not in gone) if text else ()
 
 
-def removed(work: Work) -> tuple[str, ...]:
-    """The specs that the change takes out of the library."""
-    return proposal.removed_specs(work.read("proposal.md"))
-
-
 def removed_in(folder: Path) -> tuple[str, ...]:
-    """The specs that the change in this folder takes out of the library."""
+    """The specs that the change in this folder removes from the library."""
     page = reading.page(str(folder), "proposal.md")
     return proposal.removed_specs(page.raw if page else "")
 
 
 def items(work: Work) -> Sequence[Item]:
-    """One item a spec, each after the one before it, so that it is written with the earlier ones in view."""
+    """One item for each spec, each after the one before it, so that its author sees the earlier ones."""
     names = affected(work)
     return [Item(name, names[at - 1 : at] if at else ()) for at, name in enumerate(names)]
 
@@ -50,7 +45,7 @@ def are_there(work: Work) -> str:
 
 
 def is_missing(work: Work) -> str:
-    """Why the spec of this item need not be written, or nothing."""
+    """Why the spec of this item does not have to be written, or nothing."""
     name = f"specs/{work.item}.md"
     return "" if work.artifact(name) else f"{name} is there"
 
@@ -60,7 +55,7 @@ def _missing(work: Work, names: Sequence[str]) -> list[str]:
 
 
 def gap(work: Work) -> tuple[str, tuple[str, ...]]:
-    """The entry at which the first document that is not there is written, if any, and the child runs to begin anew."""
+    """The entry that writes the first missing document, if any, and the child runs to start again."""
     if work.state.run.step == "clarify" and not any(work.files("questions.yaml")):
         return "questions", ("children/clarify/",)
     lost = [name for name in affected(work) if not any(work.files(f"specs/{name}.md"))]

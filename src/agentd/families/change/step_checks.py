@@ -1,4 +1,4 @@
-"""The small checks and actions of the change tables, which belong to no other noun."""
+"""Small checks and actions that the tables of a change name. A check gives the reason why it does not hold, or nothing."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,12 +14,12 @@ from agentd.state import journal
 
 
 def nothing(_: Work) -> Outcome:
-    """Goes on."""
+    """Does nothing: the step has only a gate."""
     return Outcome("done")
 
 
 def rest(work: Work) -> Outcome:
-    """Leaves the run where it is: the next command goes on with whatever a person made of it."""
+    """Pause the run; the next command continues from here, with whatever a person changed."""
     name = work.state.run.name
     again = f"agentd reproposal {name}" if work.state.run.phase == "proposed" else f"agentd impl {name}"
     work.say(f"You can continue manually later with: {again}")
@@ -40,7 +40,7 @@ def tasks_are_missing(work: Work) -> str:
 
 
 def _unreviewed(writers: Sequence[str], review: str) -> Callable[[Work], str]:
-    """The check that holds when an agent wrote a document and its author has not looked at it since."""
+    """The check that an agent wrote a document and has not reviewed it since."""
 
     def check(work: Work) -> str:
         if not int(work.project.config.get("workflow", "self_review_iterations")):
@@ -66,7 +66,7 @@ tasks_are_unreviewed = _unreviewed(("break_down",), "review_tasks")
 
 
 def is_of_this_change(work: Work, path: Path) -> str:
-    """Why a document is not one of this change, or nothing. What cannot be read at all is for validation to tell."""
+    """Why a document belongs to another change, or nothing. One that cannot be read is left to validation."""
     text = path.read_bytes().decode(errors="replace")
     change = work.top.state.run.name
     if path.name == "proposal.md":
@@ -80,12 +80,12 @@ def is_of_this_change(work: Work, path: Path) -> str:
 
 
 def every_requirement_has_a_task(work: Work) -> str:
-    """Why the tasks do not cover the specs, or nothing."""
+    """The first requirement that no task names, or nothing."""
     return _first(work, lambda finding: finding.rule == "uncovered_requirement")
 
 
 def the_documents_are_valid(work: Work) -> str:
-    """The first thing that is wrong with the documents, or nothing."""
+    """The first serious finding about the documents, or nothing."""
     return _first(work, lambda finding: finding.severity == "High")
 
 

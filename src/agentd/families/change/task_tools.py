@@ -1,7 +1,7 @@
-"""A task that an agent says is done: believed where its file bears it out, refused with the reason where not."""
+"""The tool by which an agent reports a task as done: accepted if the file of the task has changed, else refused."""
 
 from agentd.errors import AgentdError, NotFound, Refused
-from agentd.families.change import tasks
+from agentd.families.change import task_status, tasks
 from agentd.families.change.documents import tasks as document
 from agentd.families.change.documents.tasks.items import normal_id
 from agentd.proof import record
@@ -23,7 +23,7 @@ def finish_task(desk: Desk, task_id: str) -> Written:
     if not record.base(work):
         raise Refused("Nothing is being implemented, so no task can be finished.", "end your work here")
     try:
-        before, now = tasks.files(work)
+        before, now = task_status.files(work)
     except AgentdError:
         raise Refused("agentd cannot look at the files from here.", "go on: it looks when you have ended") from None
     why = undone(task, before, now)

@@ -1,20 +1,14 @@
-"""What proves each requirement of a change, from its documents, its state and its files. Nothing here changes anything."""
+"""`agentd trace`: what proves each requirement of a change, from its documents, its state and its files. Writes nothing."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from agentd.errors import AgentdError, Corrupt
-from agentd.families.change import ARCHIVE, NAME, trace_rows
-from agentd.families.change import specs as specifying
+from agentd.families.change import ARCHIVE, NAME
 from agentd.families.change.documents import tasks
-from agentd.families.change.trace_rows import Known
-from agentd.families.change.trace_rows import Row as Row
-from agentd.families.change.trace_rows import Seen as Seen
-from agentd.families.change.trace_rows import TracedFile as TracedFile
-from agentd.families.change.trace_rows import TracedTask as TracedTask
-from agentd.families.change.trace_rows import TracedTest as TracedTest
+from agentd.families.change.specs import affected
+from agentd.families.change.trace_model import Known, Trace, Traces
+from agentd.families.change.trace_rows import rows, strays
 from agentd.git import trees
 from agentd.library import snapshot, spec
 from agentd.library.shelf import Shelf
@@ -30,56 +24,7 @@ from agentd.state import reading
 from agentd.state.layout import Place
 
 NAMED = 3
-Now = dict[Path, str]  # the files of each place of work, taken once
-
-
-@dataclass(frozen=True)
-class Trace:
-    """One change: a row for each requirement, the specs that are not written, the tasks that lead to no requirement."""
-
-    change: str
-    phase: str
-    archived: bool
-    rows: tuple[Row, ...]
-    missing: tuple[str, ...] = ()
-    strays: tuple[Task, ...] = ()
-
-
-@dataclass(frozen=True)
-class Traces:
-    """One change or all of them; those that cannot be read are listed apart."""
-
-    changes: tuple[Trace, ...]
-    unreadable: tuple[Unreadable, ...] = ()
-
-    @property
-    def rows(self) -> tuple[Row, ...]:
-        return tuple(row for one in self.changes for row in one.rows)
-
-    @property
-    def gaps(self) -> dict[str, int]:
-        """How many gaps there are of each kind."""
-        return trace_rows.counted(self.rows)
-
-    def to_data(self) -> dict[str, Any]:
-        """As every face gives it to programs."""
-        return {
-            "changes": [_change_data(one) for one in self.changes],
-            "requirements": [{"change": one.change, **asdict(row)} for one in self.changes for row in one.rows],
-            "summary": {"changes": len(self.changes), **trace_rows.summary(self.rows)},
-            "unreadable": [{"change": one.name, "message": one.error.message} for one in self.unreadable],
-        }
-
-
-def _change_data(one: Trace) -> dict[str, Any]:
-    return {
-        "change": one.change,
-        "phase": one.phase,
-        "archived": one.archived,
-        "missing_specs": list(one.missing),
-        "tasks_without_requirement": [{"id": task.id, "spec_ref": task.spec_ref} for task in one.strays],
-        "summary": trace_rows.summary(one.rows),
-    }
+Now = dict[Path, str]  # the tree of each working folder, taken once
 
 
 def trace(project: Project, name: str = "") -> Traces:
@@ -102,8 +47,8 @@ def _trace(project: Project, place: Place, now: Now) -> Trace:
     archived = project.relative(place.folder.parent) == ARCHIVE
     specs = _specs(work)
     known = _known(work, archived, specs, now)
-    missing = tuple(one for one in specifying.affected(work) if one not in specs)
-    return Trace(place.name, work.state.run.phase, archived, trace_rows.rows(known), missing, trace_rows.strays(known))
+    missing = tuple(one for one in affected(work) if one not in specs)
+    return Trace(place.name, work.state.run.phase, archived, rows(known), missing, strays(known))
 
 
 def _specs(work: Work) -> dict[str, Spec]:
@@ -116,7 +61,7 @@ def _specs(work: Work) -> dict[str, Spec]:
             source = work.project.relative(work.home / page.name)
             raise Corrupt(f"{source}:{page.line}: {why}.", f"agentd validate {work.state.run.name}")
         found[page.name.removeprefix("specs/").removesuffix(".md")] = value
-    return {name: found[name] for name in dict.fromkeys((*specifying.affected(work), *found)) if name in found}
+    return {name: found[name] for name in dict.fromkeys((*affected(work), *found)) if name in found}
 
 
 def _tasks(work: Work) -> tuple[Task, ...]:
@@ -149,7 +94,7 @@ def _known(work: Work, archived: bool, specs: Mapping[str, Spec], now: Now) -> K
 
 
 def _fresh(work: Work, archived: bool, name: str, value: Spec) -> frozenset[str]:
-    """The requirements that the change adds or rewords; after the archive only its own base tells."""
+    """The requirements that the change adds or rewords; for an archived one by its own snapshot of the library."""
     if archived:
         try:
             known = snapshot.read(work.home)
@@ -161,7 +106,7 @@ def _fresh(work: Work, archived: bool, name: str, value: Spec) -> frozenset[str]
 
 
 def _tree(work: Work, now: Now) -> str:
-    """The files as they are, where the ones the implementation began with are known; nothing where git cannot tell."""
+    """The tree of the files as they are; empty if git does not know what the implementation began with."""
     if not record.base(work):
         return ""
     try:
@@ -174,7 +119,7 @@ def _tree(work: Work, now: Now) -> str:
 
 
 def _files(work: Work, listed: tuple[Task, ...], tree: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Why each task's file does not show it, and the test files that changed."""
+    """Why each task is not done, by its file, and the texts of the test files that changed."""
     begun = record.base(work)
     before, there = trees.hashes(work.cwd, begun), trees.hashes(work.cwd, tree)
     changed = trees.changes(work.cwd, begun, tree)
@@ -183,7 +128,7 @@ def _files(work: Work, listed: tuple[Task, ...], tree: str) -> tuple[dict[str, s
 
 
 def _approved(work: Work, listed: tuple[Task, ...]) -> tuple[dict[str, str], dict[str, str]]:
-    """The same from the files that an approval names, for a change whose beginning is gone; the texts are those of today."""
+    """The same from the files that an approval names, for a change whose base is gone; the texts are those of today."""
     approved = record.record(work).approved
     paths = list(approved.files) if approved else []
     home = str(work.cwd if work.cwd.is_dir() else work.project.root)
@@ -193,7 +138,7 @@ def _approved(work: Work, listed: tuple[Task, ...]) -> tuple[dict[str, str], dic
 
 
 def _stale(work: Work, seen: Evidence | None, tree: str) -> str:
-    """Why the evidence is not one of the files as they are, or nothing; also where nobody can tell."""
+    """Why the evidence is not about the files as they are, or nothing; nothing also if that cannot be told."""
     if seen is None or not tree or tree == seen.tree:
         return ""
     try:

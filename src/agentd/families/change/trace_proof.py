@@ -1,4 +1,4 @@
-"""What a look at the project says about some of its tests. In doubt whose a failure is, it is theirs."""
+"""What the evidence says about some tests of the project. A failure that may be one of theirs counts as theirs."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ Whose = Callable[[str], bool | None]
 
 @dataclass(frozen=True)
 class Proof:
-    """What some tests came to. `whole`: the output does not tell them apart, so it is what all of the command's came to.
+    """The result of some tests. `whole`: the output does not tell them apart, so it is that of the whole command.
 
-    `red_before`: whether they failed on the code as it was before the change; None if nobody tried.
+    `red_before`: whether they failed on the code before the change; None if they were not run on it.
     """
 
     status: Status
@@ -27,7 +27,7 @@ class Proof:
 
 
 def prove(seen: Evidence, paths: Collection[str], whose: Whose) -> Proof:
-    """What was seen of the tests in these files. `whose` says of a test's name that it is one of them, or another's."""
+    """The result of the tests in these files. `whose` tells by a test's name whether it is one of them, None if unsure."""
     now = _together(seen.results, paths, whose) or Proof("none" if _commands(seen.results) else "unknown")
     before = _together(seen.before, paths, whose)
     red = {"red": True, "green": False}.get(before.status) if before else None
@@ -44,7 +44,7 @@ def _commands(results: Sequence[Result]) -> list[Result]:
 
 
 def _together(results: Sequence[Result], paths: Collection[str], whose: Whose) -> Proof | None:
-    """All commands that ran the tests; where an output names them, what it names alone."""
+    """The result of all commands that ran the tests; only of the named tests where an output names them."""
     found = [proof for one in covering(results, paths) if (proof := _of(one, paths, whose))]
     chosen = [one for one in found if not one.whole] or found
     if not chosen:
@@ -55,7 +55,7 @@ def _together(results: Sequence[Result], paths: Collection[str], whose: Whose) -
 
 
 def _of(result: Result, paths: Collection[str], whose: Whose) -> Proof | None:
-    """What one command says about the tests; None if it did not run them."""
+    """The result of the tests in one command; None if it did not run them."""
     own = [case for case in result.cases if _is_own(case, paths, whose)]
     passed, failed, skipped = (sum(case.status == word for case in own) for word in ("passed", "failed", "skipped"))
     if passed or failed:
@@ -71,7 +71,7 @@ def _of(result: Result, paths: Collection[str], whose: Whose) -> Proof | None:
 
 
 def _is_others(result: Result, whose: Whose) -> bool:
-    """Whether a red command names every failure, and none of them can be one of the tests."""
+    """Whether a red command names every failure, and none can be one of the tests."""
     failed = [case for case in result.cases if case.status == "failed"]
     if not failed or result.counts is None or result.counts.failed > len(failed):
         return False
@@ -84,7 +84,7 @@ def _is_own(case: Case, paths: Collection[str], whose: Whose) -> bool:
 
 
 def _is_of(case: Case, path: str) -> bool:
-    """Whether a test is of a file: the output says so, or its name holds the file's."""
+    """Whether a test belongs to a file: the output says so, or the name of the test contains that of the file."""
     file = case.file.removeprefix("./")
     if file and (file == path or path.endswith(f"/{file}") or file.endswith(f"/{path}")):
         return True
@@ -95,7 +95,7 @@ def _is_of(case: Case, path: str) -> bool:
 
 
 def _is_elsewhere(case: Case) -> bool:
-    """Whether the output places a test in a file; a failure in a file that is no test may be any test's."""
+    """Whether the output places a test in a test file; a failure in another file may belong to any test."""
     return bool(case.file) and is_test(case.file)
 
 

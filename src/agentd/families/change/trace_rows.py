@@ -1,133 +1,25 @@
-"""From each requirement of a change to what shows that it holds: tasks, files, tests, evidence; and where the chain breaks.
+"""The rows of a trace, computed from what is known of a change: from requirements to tasks, files, tests and evidence.
 
-It takes what is known and gives rows; it reads nothing, and what nobody can tell is never taken for a yes.
+Nothing is read here, and what is not known never counts as shown.
 """
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import replace
 
 from agentd.families.change.requirement_mentions import mentioned
-from agentd.families.change.trace_proof import Proof, covering, prove
+from agentd.families.change.trace_model import Gap, Known, Row, Seen, TracedFile, TracedHarm, TracedTask, TracedTest
+from agentd.families.change.trace_proof import covering, prove
 from agentd.library.claims import named
-from agentd.model.change import Action, Requirement, Spec, Task, TaskStatus
-from agentd.model.evidence import Evidence
+from agentd.model.change import Requirement, Task
 from agentd.proof.blockers import NO_TESTS
 from agentd.proof.integrity import is_test
 
-Why = Literal[
-    "no_task", "task_open", "file_unchanged", "no_test", "test_red", "no_evidence", "stale_evidence", "not_reviewed"
-]
-GAPS: tuple[Why, ...] = (
-    "no_task",
-    "task_open",
-    "file_unchanged",
-    "no_test",
-    "test_red",
-    "no_evidence",
-    "stale_evidence",
-    "not_reviewed",
-)
 _ARROW = re.compile(r"\s*(?:->|→)\s*")
 
 
-@dataclass(frozen=True)
-class Known:
-    """What is known of a change. Its specs are in the order of the rows.
-
-    `fresh` has the requirements of each spec that the change adds or rewords. `undone` says of each task why its file does
-    not show it, nothing where it does; a task that is not in it nobody can judge. `texts` are the test files that changed.
-    `problem`, `stale` and `unreviewed` say why there is no evidence, why it does not count any more, and why no approval
-    covers the files. `waivers` maps what a person did without to who it was.
-    """
-
-    specs: Mapping[str, Spec]
-    tasks: Sequence[Task] = ()
-    fresh: Mapping[str, Collection[str]] = field(default_factory=dict)
-    undone: Mapping[str, str] = field(default_factory=dict)
-    texts: Mapping[str, str] = field(default_factory=dict)
-    evidence: Evidence | None = None
-    problem: str = ""
-    stale: str = ""
-    unreviewed: str = ""
-    waivers: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class TracedTask:
-    """A task of a requirement; `waived_by` did without it."""
-
-    id: str
-    title: str
-    status: TaskStatus
-    waived_by: str = ""
-
-
-@dataclass(frozen=True)
-class TracedFile:
-    """A file that a task names; `changed` is None where nobody can tell."""
-
-    path: str
-    action: Action
-    task: str
-    changed: bool | None = None
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class TracedTest:
-    """A file with tests: one of the requirement's tasks, one that names it, or that of a testing task it leads to."""
-
-    path: str
-    how: Literal["task", "named", "via"]
-    task: str = ""
-    written: bool = True
-
-
-@dataclass(frozen=True)
-class TracedHarm:
-    """Something the change did to a requirement's tests; `waived_by` did not mind."""
-
-    id: str
-    message: str
-    waived_by: str = ""
-
-
-@dataclass(frozen=True)
-class Seen(Proof):
-    """What was seen of a requirement's tests and whether that still counts; `waived_by` did without where they cannot run."""
-
-    stale: bool = False
-    waived_by: str = ""
-    harms: tuple[TracedHarm, ...] = ()
-
-
-@dataclass(frozen=True)
-class Gap:
-    """A place where the chain breaks, in a word and in a sentence."""
-
-    why: Why
-    text: str
-
-
-@dataclass(frozen=True)
-class Row:
-    """One requirement; `fresh` if the change adds or rewords it. One that it only repeats and no task names has no gaps."""
-
-    spec: str
-    id: str
-    title: str
-    fresh: bool
-    tasks: tuple[TracedTask, ...] = ()
-    files: tuple[TracedFile, ...] = ()
-    tests: tuple[TracedTest, ...] = ()
-    evidence: Seen | None = None
-    gaps: tuple[Gap, ...] = ()
-
-
 def rows(known: Known) -> tuple[Row, ...]:
-    """One row a requirement, spec by spec."""
+    """One row for each requirement, spec by spec."""
     mentions = {path: mentioned(text, known.specs, path) for path, text in known.texts.items()}
     return tuple(
         _row(known, name, entry, mentions) for name, spec in known.specs.items() for entry in spec.requirements
@@ -135,22 +27,9 @@ def rows(known: Known) -> tuple[Row, ...]:
 
 
 def strays(known: Known) -> tuple[Task, ...]:
-    """The tasks that lead to no requirement of the change."""
+    """The tasks that name no requirement of the change."""
     there = {(name, entry.id) for name, spec in known.specs.items() for entry in spec.requirements}
     return tuple(task for task in known.tasks if named(task.spec_ref) not in there)
-
-
-def counted(found: Sequence[Row]) -> dict[str, int]:
-    """How many gaps there are of each kind, in the order of the chain."""
-    gaps = [gap.why for row in found for gap in row.gaps]
-    return {why: gaps.count(why) for why in GAPS if why in gaps}
-
-
-def summary(found: Sequence[Row]) -> dict[str, object]:
-    """How many requirements there are, how many of them are without a gap, and which gaps there are."""
-    whole = sum(not row.gaps for row in found)
-    numbers = {"requirements": len(found), "complete": whole, "with_gaps": len(found) - whole}
-    return {**numbers, "gaps": counted(found)}
 
 
 def _row(known: Known, name: str, entry: Requirement, mentions: Mapping[str, Collection[tuple[str, str]]]) -> Row:
@@ -194,7 +73,7 @@ def _is_written(known: Known, task: Task) -> bool:
 
 
 def _after(tasks: Sequence[Task], first: Collection[str]) -> set[str]:
-    """These tasks and all that depend on them, by however many steps."""
+    """These tasks and all that depend on them, directly or not."""
     found, size = set(first), -1
     while size != len(found):
         size = len(found)
@@ -203,7 +82,7 @@ def _after(tasks: Sequence[Task], first: Collection[str]) -> set[str]:
 
 
 def _seen(known: Known, mine: tuple[str, str], tests: Sequence[TracedTest]) -> Seen | None:
-    """What the evidence says about the tests that are written."""
+    """What the evidence says about those tests that exist."""
     paths = {test.path for test in tests if test.written}
     if known.evidence is None or not paths:
         return None

@@ -1,4 +1,4 @@
-"""Trouble that people meet while planning: each with its cause and with what to do about it, in words to paste."""
+"""Errors with a known cause: what happened, why, and commands to paste."""
 
 import re
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _TOOLS = {"proposal.md": "create_proposal", "tasks.md": "create_tasks", "questio
 
 
 def unwritten(step: Step, change: str, agent: str, why: str) -> AgentdError | None:
-    """An agent that ended well and left no document: its tools did not reach agentd."""
+    """The error for an agent that finished without its document: its tools did not reach agentd."""
     missing = [name for name in step.produces if re.search(re.escape(name).replace(r"\{item\}", r"[\w-]+") + ": ", why)]
     names = [_TOOLS.get(name) or ("create_spec" if name.startswith("specs/") else "") for name in missing]
     tool = next((name for name in names if name in step.tools), "")
@@ -55,7 +55,7 @@ def no_review(change: str, agent: str, why: str) -> AgentdError:
 
 
 def bad_format(change: str, findings: Sequence[Finding], iterations: int | None = None) -> AgentdError:
-    """What is wrong with the documents; with `iterations`, that the planner could not put it right either."""
+    """The error for documents with findings; with `iterations`, the planner has tried that often to fix them."""
     cycle = next((found for found in findings if found.message.startswith(CYCLE)), None)
     if cycle:
         return GateClosed(

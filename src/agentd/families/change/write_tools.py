@@ -1,4 +1,4 @@
-"""What an agent can write of its change. Each document is made whole by its serializer; what is wrong is never written."""
+"""The tools by which an agent writes documents of its change. An invalid document is never written."""
 
 import re
 from dataclasses import replace
@@ -28,7 +28,7 @@ RECORDS = ("calls", "answers", "children")
 
 
 def write_questions(desk: Desk, drafts: tuple[Draft, ...]) -> Written:
-    """What to ask the person; nothing is asked by this."""
+    """Write the questions to ask; they are asked later."""
     path = desk.path("questions.yaml")
     with rendering():
         text = question_drafts.render(desk.change, drafts)
@@ -38,20 +38,15 @@ def write_questions(desk: Desk, drafts: tuple[Draft, ...]) -> Written:
 
 
 def write_clarifications(desk: Desk, asked: tuple[Question, ...]) -> Written:
-    document = Clarifications(desk.change, desk.project.now()[:10], asked)
-    with rendering():
-        text = clarifications.render(document)
-    return _write(desk, "clarifications.md", text)
+    return _write(desk, "clarifications.md", Clarifications(desk.change, desk.project.now()[:10], asked))
 
 
 def write_proposal(desk: Desk, new: Proposal) -> Written:
-    """A new proposal, or a new body for the one that is there: its reviews stay byte for byte."""
+    """Write a new proposal, or a new body for an existing one, whose reviews stay byte for byte."""
     path, now = desk.path("proposal.md"), desk.project.now()
     new = replace(new, created_at=now, updated_at=now, author=_role(desk))
     if not path.exists():
-        with rendering():
-            text = proposal.render(new)
-        return _write(desk, "proposal.md", text)
+        return _write(desk, "proposal.md", new)
     text = desk.read(path)
     old = proposal.read(text)[0]
     if old is not None:
@@ -67,34 +62,27 @@ def write_proposal(desk: Desk, new: Proposal) -> Written:
 
 
 def write_spec(desk: Desk, new: Spec) -> Written:
-    """A spec of the change; one that the library has, or that is there already, was created then."""
+    """Write a spec of the change; the creation time of an existing one, here or in the library, is kept."""
     name, now = f"specs/{new.id}.md", desk.project.now()
     known = reading.page(str(desk.project.root / snapshot.LIBRARY), f"{new.id}.md")
     old = spec.read(desk.read_if_there(name) or (known.text if known else ""))[0]
     created = old.created_at if old and old.created_at else now
-    with rendering():
-        text = spec.render(replace(new, created_at=created, updated_at=now))
-    return _write(desk, name, text)
+    return _write(desk, name, replace(new, created_at=created, updated_at=now))
 
 
 def write_tasks(desk: Desk, new: tuple[Task, ...]) -> Written:
     now = desk.project.now()
-    taken: set[str] = set()
-    for number, task in enumerate(new):
-        if task.id in taken:
-            raise Refused(
-                f"tasks[{number}].number: there are two tasks {task.id}.", "give each of a layer its own number"
-            )
-        taken.add(task.id)
+    ids = [task.id for task in new]
+    for number, name in enumerate(ids):
+        if name in ids[:number]:
+            raise Refused(f"tasks[{number}].number: there are two tasks {name}.", "give each of a layer its own number")
     old = tasks.read(desk.read_if_there("tasks.md"))[0]
     created = old.created_at if old and old.created_at else now
-    with rendering():
-        text = tasks.render(Tasks(desk.change, new, created, now))
-    return _write(desk, "tasks.md", text)
+    return _write(desk, "tasks.md", Tasks(desk.change, new, created, now))
 
 
 def edit_file(desk: Desk, name: str, old_text: str, new_text: str) -> Written:
-    """A document with one piece of it replaced; what repeats the body at its head is brought up to date."""
+    """Replace one piece of text in a document; front matter that repeats the body is updated."""
     path = desk.path(name)
     inner = path.relative_to(desk.real).as_posix()
     _refuse_unless_document(inner, name)
@@ -114,10 +102,12 @@ def edit_file(desk: Desk, name: str, old_text: str, new_text: str) -> Written:
     return listed(f"Edited {shown}.", shown, findings)
 
 
-def _write(desk: Desk, name: str, text: str) -> Written:
-    """Put a rendered document in its place, unless it breaks a rule that counts."""
+def _write(desk: Desk, name: str, value: Clarifications | Proposal | Spec | Tasks) -> Written:
+    """Render and write a document, unless it has a High finding."""
     path = desk.path(name)
     module = spec if name.startswith("specs/") else DOCUMENTS[name]
+    with rendering():
+        text = module.render(value)
     findings: tuple[Finding, ...] = module.read(text, desk.project.config.rules())[1]
     refuse_wrong(name, findings)
     desk.write(path, text)
@@ -126,7 +116,7 @@ def _write(desk: Desk, name: str, text: str) -> Written:
 
 
 def _replaced(text: str, old: str, new: str, name: str) -> str:
-    if "\r\n" in text:  # agents see and send plain line ends
+    if "\r\n" in text:  # agents see and send LF
         old, new = (part.replace("\r\n", "\n").replace("\n", "\r\n") for part in (old, new))
     first = text.find(old)
     found = 0 if first < 0 else 1 if text.find(old, first + 1) < 0 else 2
@@ -148,7 +138,7 @@ def _refuse_unless_document(inner: str, name: str) -> None:
 
 
 def _refuse_other_reviews(before: str, after: str) -> None:
-    """Reviews are only ever added, and only by reviewers."""
+    """Refuse an edit that changes reviews: only reviewers add them."""
     if proposal.reviews(before) != proposal.reviews(after) or _BLOCK.findall(before) != _BLOCK.findall(after):
         raise Refused(
             "The reviews in proposal.md would change; nothing was written.", "leave <review> blocks as they are"
@@ -156,7 +146,7 @@ def _refuse_other_reviews(before: str, after: str) -> None:
 
 
 def _role(desk: Desk) -> str:
-    """Who plays the step under way."""
+    """The role of the current step."""
     run = desk.store.peek().run
     step = desk.project.workflow(run.workflow or desk.layout.name).steps.get(run.step)
     return step.what if step else ""

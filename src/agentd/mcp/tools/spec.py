@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
-from agentd.families.change import read_tools, write_tools
+from agentd.families.change import spec_tools, write_tools
 from agentd.mcp.tools.words import ChangeId, Line, Part, Prose, SpecId, Text
 from agentd.model.change import Priority, Requirement, Scenario, Spec
 from agentd.runs.call_scope import Desk
@@ -53,11 +53,11 @@ def create_spec(
     return write_tools.write_spec(desk, spec)
 
 
-def list_specs(desk: Desk, change_id: ChangeId, spec_id: SpecId | None = None) -> read_tools.Specs:
+def list_specs(desk: Desk, change_id: ChangeId, spec_id: SpecId | None = None) -> spec_tools.Specs:
     """The specs of the change with their requirements; with spec_id, only those that must come before it."""
-    return read_tools.list_specs(desk, spec_id)
+    return spec_tools.list_specs(desk, spec_id)
 
 
-def read_all_requirements(desk: Desk, change_id: ChangeId) -> read_tools.Specs:
+def read_all_requirements(desk: Desk, change_id: ChangeId) -> spec_tools.Specs:
     """Every requirement and scenario of every spec of the change, in full."""
-    return read_tools.read_all_requirements(desk)
+    return spec_tools.read_all_requirements(desk)

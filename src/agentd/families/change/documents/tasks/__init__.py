@@ -1,4 +1,4 @@
-"""tasks.md: the work in layers, each task on one file for one requirement. Reads the older checkboxes too."""
+"""tasks.md: tasks in layers, each about one file and one requirement. Lists of checkboxes are read too."""
 
 from agentd.families.change.documents.tasks.dependencies import order as order
 from agentd.families.change.documents.tasks.task import spec_ref as spec_ref

@@ -1,8 +1,9 @@
-"""In which order tasks can be done, and why some never can."""
+"""The order in which tasks can be done, and circular dependencies."""
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from heapq import heapify, heappop, heappush
+from graphlib import CycleError, TopologicalSorter
+from heapq import heappop, heappush
 
 from agentd.model.change import LAYERS, Task
 
@@ -10,15 +11,28 @@ _RANK = {layer: rank for rank, layer in enumerate(LAYERS)}
 
 
 def order(tasks: Sequence[Task]) -> tuple[Task, ...]:
-    """Tasks after what they depend on; of those that are ready, by layer and then as they stand in the file."""
-    done, rest = _peel(tasks)
-    if rest:
-        raise ValueError(next(cycles({task.id: task.depends for task in rest}), "two tasks have the same id"))
+    """Tasks after those they depend on; among those that are ready, by layer and then in the order of the file."""
+    first = {task.id: at for at, task in reversed(list(enumerate(tasks)))}
+    needs = {at: {first[name] for name in task.depends if name in first} for at, task in enumerate(tasks)}
+    sorter = TopologicalSorter(needs)
+    try:
+        sorter.prepare()
+    except CycleError:
+        found = cycles({task.id: task.depends for task in tasks})
+        raise ValueError(next(found, "two tasks have the same id")) from None
+    done: list[Task] = []
+    ready: list[tuple[int, int]] = []
+    while sorter.is_active():
+        for at in sorter.get_ready():
+            heappush(ready, (_RANK[tasks[at].layer], at))
+        _, at = heappop(ready)
+        done.append(tasks[at])
+        sorter.done(at)
     return tuple(done)
 
 
 def cycles(depends: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Each knot of dependencies once, told from the task of it that comes first."""
+    """Circular dependencies, each told once and from its first task in the file."""
     place = {name: number for number, name in enumerate(depends)}
     told: set[str] = set()
     for name in _knotted(depends):
@@ -31,33 +45,8 @@ def cycles(depends: Mapping[str, Sequence[str]]) -> Iterator[str]:
             yield "Circular dependency detected: " + " → ".join([*path[start:], *path[:start], path[start]])
 
 
-def _peel(tasks: Sequence[Task]) -> tuple[list[Task], list[Task]]:
-    """Tasks in order, and those that wait for each other."""
-    known = {task.id for task in tasks}
-    waiting: dict[str, list[int]] = {}
-    open_ends = []
-    ready = []
-    for index, task in enumerate(tasks):
-        needs = {name for name in task.depends if name in known}
-        open_ends.append(len(needs))
-        for name in needs:
-            waiting.setdefault(name, []).append(index)
-        if not needs:
-            ready.append((_RANK[task.layer], index))
-    heapify(ready)
-    done: list[Task] = []
-    while ready:
-        _, index = heappop(ready)
-        done.append(tasks[index])
-        for other in waiting.pop(tasks[index].id, ()):
-            open_ends[other] -= 1
-            if not open_ends[other]:
-                heappush(ready, (_RANK[tasks[other].layer], other))
-    return done, [task for index, task in enumerate(tasks) if open_ends[index]]
-
-
 def _knotted(depends: Mapping[str, Sequence[str]]) -> list[str]:
-    """The names without those that lead to no cycle and those that no cycle leads to."""
+    """The names that lie on a cycle or between two; all others are removed from both ends."""
     waiting = {name: {other for other in needs if other in depends} for name, needs in depends.items()}
     for _ in range(2):
         reverse: dict[str, set[str]] = {name: set() for name in waiting}
@@ -77,7 +66,7 @@ def _knotted(depends: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def _way_back(start: str, depends: Mapping[str, Sequence[str]]) -> list[str]:
-    """The shortest way along dependencies from a name to itself; empty if there is none."""
+    """The shortest cycle through a name; empty if there is none."""
     came: dict[str, str] = {}
     queue = deque([start])
     while queue:

@@ -1,4 +1,4 @@
-"""The tasks spec by spec, in an order in which they can be done. It drops no task and doubles none."""
+"""The tasks grouped into parts, one for each spec, in an order in which they can be done."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,17 +12,17 @@ _WITHOUT_SPEC = "change"
 
 @dataclass(frozen=True)
 class Part:
-    """Tasks that are done in one go: those of a spec, or as many of them as can be done by then."""
+    """Tasks that are implemented together: those of a spec, or as many of them as are possible by then."""
 
     id: str
     tasks: tuple[Task, ...]
 
 
 def parts(tasks: Sequence[Task], specs: Sequence[str]) -> tuple[Part, ...]:
-    """The tasks of each spec together, as `order` has them; the specs as given, but after those they depend on.
+    """A part for each spec, in the given order but after the specs it depends on; each task is in exactly one part.
 
-    A spec whose tasks depend on another's that depend on its own is taken up again: `auth`, `users`, `auth-2`. Specs
-    that are not given come after those that are, and tasks without a spec, called `change`, come last.
+    Specs that depend on each other are split into several parts: `auth`, `users`, `auth-2`. Specs that are not given come
+    after those that are, and tasks without a spec come last, in a part called `change`.
     """
     in_order = order(tasks)
     waiting = {task.id: _spec(task) for task in in_order}
@@ -46,7 +46,7 @@ def parts(tasks: Sequence[Task], specs: Sequence[str]) -> tuple[Part, ...]:
 
 
 def _by_spec(tasks: Sequence[Task], specs: Iterable[str]) -> dict[str, list[Task]]:
-    """The tasks of each spec in the order of the specs; those without one are last, under nothing."""
+    """The tasks of each spec, in the order of the specs; those without a spec are last, under an empty name."""
     found: dict[str, list[Task]] = {spec: [] for spec in (*filter(None, specs), "")}
     for task in tasks:
         found[_spec(task)].append(task)
@@ -58,7 +58,7 @@ def _spec(task: Task) -> str:
 
 
 def _able(tasks: Sequence[Task], waiting: Collection[str]) -> list[Task]:
-    """Those of a spec's tasks that can be done while all these wait, one after the other."""
+    """The tasks of a spec that can be done, one after the other, before all those that wait."""
     done: set[str] = set()
     found = []
     for task in tasks:
@@ -69,7 +69,7 @@ def _able(tasks: Sequence[Task], waiting: Collection[str]) -> list[Task]:
 
 
 def _needed(spec: str, left: Mapping[str, Sequence[Task]], waiting: Mapping[str, str]) -> set[str]:
-    """A spec and those that have to be taken up before it can be finished."""
+    """A spec and all specs that it waits for, directly or not."""
     found: set[str] = set()
     after = [spec]
     while after:
@@ -81,7 +81,7 @@ def _needed(spec: str, left: Mapping[str, Sequence[Task]], waiting: Mapping[str,
 
 
 def _name(spec: str, specs: Collection[str], used: Collection[str]) -> str:
-    """The spec's own name the first time, and then with a number; never the name of another spec."""
+    """The name of a part: that of its spec, with a number from the second part on; never that of another spec."""
     if spec and spec not in used:
         return spec
     stem = spec or _WITHOUT_SPEC

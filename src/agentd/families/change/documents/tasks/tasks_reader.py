@@ -1,4 +1,4 @@
-"""tasks.md as a value, as far as it can be understood, and every problem with its line. Never guesses."""
+"""tasks.md read into a value as far as it can be understood, with a finding for every problem. Never guesses."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ _CLOSE = "end it with a line of the same ``` or ~~~, or with -->"
 
 @dataclass(frozen=True)
 class Page:
-    """A text taken apart."""
+    """A tasks.md split into front matter, outline and tasks."""
 
     front: Front
     plan: Outline
@@ -41,14 +41,8 @@ def read(text: str, rules: Rules = RULES) -> tuple[Tasks, tuple[Finding, ...]]:
     if page.plan.unclosed:
         findings.append(finding("invalid_task", _UNCLOSED, page.plan.unclosed, _CLOSE))
     elif not page.items.found:
-        findings.append(
-            finding(
-                "invalid_task",
-                "there is no task",
-                page.plan.first if page.plan.lines else page.plan.first - 1,
-                "write ### Task 1.1: title",
-            )
-        )
+        line = page.plan.first if page.plan.lines else page.plan.first - 1
+        findings.append(finding("invalid_task", "there is no task", line, "write ### Task 1.1: title"))
     tasks: list[Task] = []
     depends: dict[str, tuple[str, ...]] = {}
     lines: dict[str, tuple[int, int]] = {}
@@ -57,16 +51,15 @@ def read(text: str, rules: Rules = RULES) -> tuple[Tasks, tuple[Finding, ...]]:
         task, name, problems = task_of(item, found, page.items)
         findings += problems
         if name and name in lines:
-            findings.append(
-                finding("invalid_task", f"the id {name} is taken by the task on line {lines[name][0]}", item.line)
-            )
+            what = f"the id {name} is taken by the task on line {lines[name][0]}"
+            findings.append(finding("invalid_task", what, item.line))
             continue
         if name:
             lines[name] = item.line, found.lines.get("depends_on", item.line)
             depends[name] = task.depends if task else tuple(map(page.items.name, found.depends))
         if task:
             tasks.append(task)
-    findings += _tangles(depends, lines)
+    findings += _dependency_findings(depends, lines)
     document = Tasks(**_head(page.front.data), tasks=tuple(tasks))
     if not page.front.findings:
         findings += _head_findings(text, page, document)
@@ -75,7 +68,7 @@ def read(text: str, rules: Rules = RULES) -> tuple[Tasks, tuple[Finding, ...]]:
 
 
 def parse(text: str, source: str) -> Tasks:
-    """The tasks; Corrupt if there is anything wrong with them. A person's own file may do without front matter."""
+    """The tasks; Corrupt if there is a High finding. Front matter may be missing."""
     document, findings = read(text)
     for found in findings:
         if found.severity == "High" and found.rule != "missing_frontmatter":
@@ -90,7 +83,7 @@ def take_apart(text: str) -> Page:
 
 
 def corrected(data: Mapping[str, Any], document: Tasks) -> dict[str, Any]:
-    """The counts in the front matter that are wrong, put right; only those that are there."""
+    """The corrected values of those counts in the front matter that are wrong."""
     changed: dict[str, Any] = {}
     right = counts(document.tasks)
     summary, layers = data.get("summary"), data.get("layers")
@@ -110,17 +103,17 @@ def corrected(data: Mapping[str, Any], document: Tasks) -> dict[str, Any]:
     return changed
 
 
-def _tangles(depends: Mapping[str, tuple[str, ...]], lines: Mapping[str, tuple[int, int]]) -> Iterator[Finding]:
+def _dependency_findings(
+    depends: Mapping[str, tuple[str, ...]], lines: Mapping[str, tuple[int, int]]
+) -> Iterator[Finding]:
     seen: set[str] = set()
     backwards = False
     for name, others in depends.items():
         seen.add(name)
         for other in others:
             if other not in depends:
-                near = f"name one of {', '.join(list(depends)[:20])}"
-                yield finding(
-                    "unknown_task", f"task {name} depends on {other}, which does not exist", lines[name][1], near
-                )
+                what = f"task {name} depends on {other}, which does not exist"
+                yield finding("unknown_task", what, lines[name][1], f"name one of {', '.join(list(depends)[:20])}")
             backwards = backwards or other not in seen or other == name
     for cycle in cycles(depends) if backwards else ():
         first = cycle.removeprefix("Circular dependency detected: ").split(" ")[0]
@@ -142,21 +135,15 @@ def _head(data: Mapping[str, Any]) -> dict[str, Any]:
 def _head_findings(text: str, page: Page, document: Tasks) -> Iterator[Finding]:
     data = page.front.data
     if data.get("type", "tasks") != "tasks":
-        yield finding(
-            "invalid_frontmatter", f"the type is '{data['type']}'", _line_of(text, "type"), "write type: tasks"
-        )
+        line = frontmatter.key_line(text, "type")
+        yield finding("invalid_frontmatter", f"the type is '{data['type']}'", line, "write type: tasks")
     if not _CHANGE_ID.fullmatch(document.change_id):
         what = f"'{document.change_id}' is no id of a change" if document.change_id else "the change_id is missing"
-        yield finding(
-            "invalid_frontmatter", what, _line_of(text, "change_id"), "write change_id: and the name of the change"
-        )
+        line = frontmatter.key_line(text, "change_id")
+        yield finding("invalid_frontmatter", what, line, "write change_id: and the name of the change")
     if len(document.tasks) == len(page.items.found) and corrected(data, document):
-        yield finding(
-            "untidy",
-            "the counts in the front matter are not those of the tasks",
-            _line_of(text, "summary"),
-            "agentd validate --fix",
-        )
+        what = "the counts in the front matter are not those of the tasks"
+        yield finding("untidy", what, frontmatter.key_line(text, "summary"), "agentd validate --fix")
 
 
 def _level_findings(page: Page) -> Iterator[Finding]:
@@ -166,12 +153,6 @@ def _level_findings(page: Page) -> Iterator[Finding]:
             yield finding("untidy", what, heading.line, "agentd validate --fix")
 
 
-def _line_of(text: str, key: str) -> int:
-    found = re.search(rf"^{key}\s*:", text, re.MULTILINE)
-    return text.count("\n", 0, found.start()) + 1 if found else 1
-
-
 def listed(text: str) -> tuple[Task, ...]:
-    """The tasks of a document, none where it cannot be read."""
-    found = read(text)[0] if text else None
-    return found.tasks if found else ()
+    """The tasks of a text, as far as they can be understood."""
+    return read(text)[0].tasks if text else ()
