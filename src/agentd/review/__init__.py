@@ -1,1 +1,1 @@
-"""The review kit: reviews read and written, their issues followed through the rounds and checked against what they name."""
+"""The review kit: reviews parsed and rendered, issues tracked across rounds and checked against the places they name."""

@@ -1,6 +1,6 @@
-"""What a change touched: lines of the files as they are now, and the names whose definitions they belong to.
+"""What a change touched: lines of the files as they are now, and the names of the definitions around them.
 
-Python is understood by its grammar, other languages by the look and the indentation of their lines.
+Python is parsed; other languages are recognised by patterns and indentation.
 """
 
 import ast
@@ -10,8 +10,8 @@ from difflib import SequenceMatcher
 
 from agentd.model.evidence import Changed
 
-NEAR = 20  # lines; what is that close to a change is a part of it
-_LONGEST = 300  # what is longer is no definition that anybody reads
+NEAR = 20  # lines; code that is this close to a change counts as part of it
+_LONGEST = 300  # characters of a line that are searched for a definition
 _NAME = r"([A-Za-z_$][\w$]*)"
 _MODIFIERS = (
     r"(?:(?:export|default|declare|async|public|private|protected|internal|static|final|abstract|sealed|open|override"
@@ -36,20 +36,20 @@ _NO_CODE = (".md", ".txt", ".rst", ".json", ".yaml", ".yml", ".toml", ".ini", ".
 
 
 def numbered(text: str) -> list[str]:
-    """The lines of a text as an editor counts them, the first of them line 1."""
+    """The lines of a text, without an empty last one."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return lines if lines[-1] else lines[:-1]
 
 
 def changed_lines(change: Changed) -> tuple[range, ...]:
-    """The lines of a file as it is now that a change touched; what was only removed touches the line behind it."""
+    """The lines of the new file that a change touched; a removal touches the line after it."""
     if change.new is None:
         return ()
     return _ranges(numbered(change.old or ""), numbered(change.new))
 
 
 def names_changed(changed: Sequence[Changed]) -> frozenset[str]:
-    """The names of functions, classes, methods and constants that a change touched, those it removed as well."""
+    """The names of functions, classes, methods and constants that a change touched or removed."""
     found: set[str] = set()
     for one in changed:
         old, new = numbered(one.old or ""), numbered(one.new or "")
@@ -59,7 +59,7 @@ def names_changed(changed: Sequence[Changed]) -> frozenset[str]:
 
 
 def uses(text: str, names: Collection[str]) -> str:
-    """Which of these names a text has in it as words, with commas between; nothing if none."""
+    """The names that occur in a text as words, separated by commas."""
     words = frozenset(re.findall(r"[\w$]+", text)) if names else frozenset()
     return ", ".join(sorted(words.intersection(names)))
 
@@ -81,7 +81,7 @@ def _ranges(old: Sequence[str], new: Sequence[str]) -> tuple[range, ...]:
 
 
 def _behind(line: int, size: int) -> range:
-    """The line behind what was removed, or the last one."""
+    """The line after a removal, or the last line."""
     line = max(min(line, size), 1)
     return range(line, line + 1)
 
@@ -102,7 +102,7 @@ def _names(path: str, lines: Sequence[str], ranges: Sequence[range]) -> Iterator
 
 
 def _in_python(tree: ast.Module, touched: Collection[int]) -> Iterator[str]:
-    """The names of the definitions that have a touched line, those in functions left out."""
+    """The names of definitions with a touched line, except those inside functions."""
     todo: list[ast.AST] = [tree]
     while todo:
         for node in ast.iter_child_nodes(todo.pop()):
@@ -125,7 +125,7 @@ def _touches(first: int, last: int | None, touched: Collection[int]) -> bool:
 
 
 def _by_look(lines: Sequence[str], touched: Collection[int]) -> Iterator[str]:
-    """The names defined on touched lines, and those of the definitions that such lines are further in than."""
+    """The names defined on touched lines, and of the definitions that enclose them by indentation."""
     within: list[tuple[int, str]] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -143,10 +143,10 @@ def _by_look(lines: Sequence[str], touched: Collection[int]) -> Iterator[str]:
 
 
 def _defined(line: str, indent: int) -> str:
-    """The name that a line defines, or nothing."""
+    """The name that a line defines; empty if none."""
     found = _DEFINED.match(line) or (_HELD.match(line) if not indent else None)
     if found:
         return found[1]
     typed = _TYPED.match(line) if line.rstrip()[-1] in "{)" and line.split()[0] not in _NO_NAMES else None
-    # A call looks the same, but has no type before it and no body behind.
+    # A call looks the same, but has neither a type before it nor a body after it.
     return typed[2] if typed and typed[2] not in _NO_NAMES and (typed[1] or line.rstrip()[-1] == "{") else ""

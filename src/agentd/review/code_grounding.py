@@ -1,6 +1,6 @@
-"""Whether a finding about code is about this code: it names a file, quotes it, and that lies where the change reaches.
+"""Whether a finding about code is grounded: it names a file and quotes it, near a change or a use of what changed.
 
-What a reviewer gets wrong by counting, or by the dress of a quotation, is not held against a finding.
+Wrong line numbers and the formatting of a quote do not matter.
 """
 
 import re
@@ -24,7 +24,7 @@ _SIGN = re.compile(r"^[+-]", re.MULTILINE)
 
 
 class Match(NamedTuple):
-    """Where words stand among the words of a text, and on which lines."""
+    """The offsets of a match in the folded text, and its lines."""
 
     start: int
     end: int
@@ -40,8 +40,8 @@ def ungrounded(
 ) -> str:
     """Why a finding about code does not count, or nothing.
 
-    `text` gives a file, None if it is not there; `touched` its lines that the change touched, none if it did not;
-    `callers` the changed names that a file uses, with commas between; `before` the file as it was, for what was removed.
+    `text` gives the text of a file, None if it does not exist; `touched` the lines that the change touched; `callers` the
+    changed names that a file uses, separated by commas; `before` the old text of a file, for quotes of removed code.
     """
     where = named(issue)
     there = text(where.path) if where.path else None
@@ -59,7 +59,7 @@ def ungrounded(
 
 
 def unsaid(issue: Issue) -> str:
-    """Why a finding cannot count whatever is in the files, or nothing."""
+    """What a finding lacks, whatever the files contain, or nothing."""
     where = named(issue)
     if not where.path:
         return "it names no file"
@@ -69,7 +69,7 @@ def unsaid(issue: Issue) -> str:
 
 
 def place(issue: Issue, text: str) -> int:
-    """The line of a file where the quote of a finding begins, nearest to the one it names; 0 if it is not there."""
+    """The line on which the quote of a finding begins, nearest to the line it names; 0 if the file does not have it."""
     line = named(issue).line
     begins = [parts[0].lines.start for parts in _matches(issue.quote, text)]
     return min(begins, key=lambda begin: abs(begin - line) if line else begin, default=0)
@@ -87,7 +87,7 @@ def named(issue: Issue) -> Place:
 
 
 def _out_of_reach(path: str, found: Sequence[Sequence[Match]], text: str, ranges: Collection[range], names: str) -> str:
-    """Why the change does not reach to where a quote is: near a changed line, near a changed name, in a caller's file."""
+    """Why a quote is too far from the change: no changed line and no changed name is near it."""
     if not ranges:
         return "" if names else f"{path} is not changed, and it uses no name that is"
     spans = [part.lines for parts in found for part in parts]
@@ -101,14 +101,14 @@ def _out_of_reach(path: str, found: Sequence[Sequence[Match]], text: str, ranges
 
 
 def _matches(quote: str, text: str) -> list[list[Match]]:
-    """Everywhere that a text has a quote: the parts between its ellipses, in their order."""
+    """All places of a quote in a text, each as the matches of the parts between its ellipses."""
     words = _Words(text)
     for bare in _bared(quote):
         found = [[one] for one in words.find(bare)]
         pieces = _ELLIPSIS.split(bare)
         parts = [at for at, piece in enumerate(pieces) if piece.split()]
         if not found and parts and len(pieces) > 1:
-            # An ellipsis may stand for a part of a word too.
+            # An ellipsis may replace a part of a word too.
             found = _sequences([words.find_bared(pieces[at], at == 0, at == len(pieces) - 1) for at in parts])
         if found:
             return found
@@ -116,13 +116,13 @@ def _matches(quote: str, text: str) -> list[list[Match]]:
 
 
 def _removed(quote: str, gone: str) -> bool:
-    """Whether a quote is of a text that is there no longer; in a diff that is what is taken away."""
+    """Whether a quote, which may be a diff, is of code that was removed."""
     swapped = _SIGN.sub(lambda sign: "-" if sign[0] == "+" else "+", quote)
     return bool(_matches(quote, gone) or _matches(swapped, gone))
 
 
 def _sequences(parts: Sequence[Sequence[Match]]) -> list[list[Match]]:
-    """For each match of the first part the nearest matches of the others, one behind the other."""
+    """For each match of the first part, the next matches of the other parts in order."""
     found: list[list[Match]] = []
     for first in parts[0]:
         sequence = [first]
@@ -136,7 +136,7 @@ def _sequences(parts: Sequence[Sequence[Match]]) -> list[list[Match]]:
 
 
 class _Words:
-    """A text as words with one space between them."""
+    """A text with its white space folded to single spaces, and the line of each word."""
 
     def __init__(self, text: str) -> None:
         words = [(word, number) for number, line in enumerate(numbered(text), 1) for word in line.split()]
@@ -147,7 +147,7 @@ class _Words:
             self.starts.append(self.starts[-1] + len(word) + 1)
 
     def find(self, quote: str, whole_first: bool = True, whole_last: bool = True) -> list[Match]:
-        """Where the words of a quote stand; the first and the last are whole words unless that does not matter."""
+        """The matches of a quote; it begins and ends at the boundary of a word, unless that is not asked for."""
         wanted = " ".join(quote.split())
         found = []
         at = self.folded.find(wanted) if wanted else -1
@@ -163,12 +163,12 @@ class _Words:
         return next(filter(None, (self.find(bare, whole_first, whole_last) for bare in _bared(quote))), [])
 
     def _inside(self, at: int) -> bool:
-        """Whether a word of code goes on across this place."""
+        """Whether an offset is inside a word."""
         return 0 < at < len(self.folded) and bool(re.fullmatch(r"\w\w", self.folded[at - 1 : at + 1]))
 
 
 def _bared(quote: str) -> Iterator[str]:
-    """The quote as it is, then with one dress after the other taken off."""
+    """The quote as it is, then with one layer of formatting after the other removed."""
     left = quote
     while left.strip():
         yield left
@@ -177,7 +177,7 @@ def _bared(quote: str) -> Iterator[str]:
 
 
 def _barer(quote: str) -> str:
-    """The quote without a fence, a margin of marks or numbers, the signs of a diff, or quotation marks."""
+    """The quote without its outermost formatting: a fence, a margin, the signs of a diff, or quotation marks."""
     lines = [line for line in numbered(quote) if line.strip()]
     fence = lines[0].strip()[:3]
     if fence in ("```", "~~~") and len(lines) > 1:

@@ -1,4 +1,4 @@
-"""What a finding about code points at: the files as they are, what the change touched in them, and who uses that."""
+"""The places that a finding about code can name: the files, the lines that the change touched, the uses of those."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -13,8 +13,7 @@ from agentd.runs.safe_paths import inside, read_text
 
 
 def ground(cwd: Path, issues: Sequence[Issue], base: str, tree: str) -> tuple[Issue, ...]:
-    """The issues, each with the reason if what it quotes is not there, or has nothing to do with what changed since the
-    base."""
+    """The issues, each with the reason if its quote does not exist or is not near what changed since the base."""
     if not issues or not base:
         return tuple(issues)
     changed = trees.changes(cwd, base, tree)
@@ -42,7 +41,7 @@ def ground(cwd: Path, issues: Sequence[Issue], base: str, tree: str) -> tuple[Is
 
 
 def _text(place: Path, path: str) -> str | None:
-    """The text of a file of the project; None if there is none, also for what lies outside."""
+    """The text of a file of the project; None if it does not exist or is outside."""
     try:
         found = inside(place, _plain(path), "file")
         return read_text(found, path) if found.is_file() else None

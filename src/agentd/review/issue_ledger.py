@@ -1,6 +1,6 @@
-"""The issues of a review loop across its rounds: new, open, fixed or reopened, and whether the loop gets anywhere.
+"""The issues of a review loop across its rounds: new, open, fixed or reopened, and whether the loop converges.
 
-Two issues are one if they say so, or if they say the same; how severe somebody finds it is no part of what it is.
+Two issues are the same if one names the other's id, or if they are alike; the severity does not matter.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ State = Literal["new", "open", "fixed", "reopened"]
 
 @dataclass(frozen=True)
 class Entry:
-    """One issue through all rounds, in its latest words. `seen` are the rounds that named it, from 1."""
+    """One issue in its latest wording. `seen` has the rounds that reported it, from 1."""
 
     id: str
     issue: Issue
@@ -44,7 +44,7 @@ def entries(rounds: Sequence[tuple[Issue, ...]]) -> tuple[Entry, ...]:
 
 
 def converging(entries: Sequence[Entry], rounds: Sequence[tuple[Issue, ...]]) -> str:
-    """Why a loop gets nowhere, or nothing: an issue came back, or a revision left as many High and Medium ones."""
+    """Why a loop does not converge, or nothing: an issue came back, or High and Medium issues did not become fewer."""
     again = [entry.id for entry in entries if entry.state == "reopened"]
     if again and len(rounds) >= 2:
         return f"{', '.join(again)} {'was' if len(again) == 1 else 'were'} fixed and came back"
@@ -57,7 +57,7 @@ def converging(entries: Sequence[Entry], rounds: Sequence[tuple[Issue, ...]]) ->
 
 
 def table(entries: Sequence[Entry]) -> list[str]:
-    """The entries as lines for a person."""
+    """The entries as lines of a table."""
     rows = [(entry.id, entry.state, entry.issue.severity, _where(entry.issue), _told(entry)) for entry in entries]
     widths = [max((len(row[column]) for row in rows), default=0) for column in (0, 3)]
     return [
@@ -66,7 +66,7 @@ def table(entries: Sequence[Entry]) -> list[str]:
 
 
 def _matches(latest: Sequence[Said], seen: Sequence[Sequence[int]], said: Sequence[Said]) -> dict[int, int]:
-    """For each issue of a round the entry it goes on with, if there is one; the surest matches are made first."""
+    """The known entry for each issue of a round, by index; the surest matches are made first."""
     pairs = [
         (score, seen[old][-1], -old, -new)
         for new, one in enumerate(said)

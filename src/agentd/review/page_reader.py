@@ -30,7 +30,7 @@ _ISSUE_FIX = "write - **Severity**: High, Medium or Low, and - **Description**:,
 
 @dataclass(frozen=True)
 class Form(Generic[Verdict]):
-    """One of the two documents: its file, the words for its verdicts, its title, and what to do about a wrong verdict."""
+    """One of the two documents: its file, its verdicts, its title, and the fixes for an unclear or contradicted verdict."""
 
     file: str
     words: Mapping[str, Verdict]
@@ -40,7 +40,7 @@ class Form(Generic[Verdict]):
 
 
 class Page(Generic[Verdict]):
-    """A review taken apart: its verdict, None unless exactly one is stated, the line of that, its issues, its findings."""
+    """A parsed review. `verdict` is None unless exactly one is stated, on line `line`; `findings` are sorted by line."""
 
     def __init__(self, plan: Outline, form: Form[Verdict], rules: Rules = RULES) -> None:
         self.plan, self.form, self.rules = plan, form, rules
@@ -55,7 +55,7 @@ class Page(Generic[Verdict]):
             self.report(message, line, _ISSUE_FIX)
 
     def report(self, message: str, line: int, fix: str, rule: str = "invalid_review") -> None:
-        """Add a finding, at its place by line."""
+        """Add a finding."""
         finding = Finding(rule, message, line, self.rules.severity(rule), fix, self.form.file)
         insort(self.findings, finding, key=lambda found: found.line)
 
@@ -87,7 +87,7 @@ def _verdict(plan: Outline, found: issue_list.Found, words: Mapping[str, Verdict
 
 
 def _top(plan: Outline) -> int:
-    """The first line of a body, or the last of the front matter where there is no body."""
+    """The first line of the body, or the last of the front matter if there is no body."""
     return plan.first if plan.lines else plan.first - 1
 
 
@@ -143,12 +143,12 @@ def section(plan: Outline, title: str) -> str:
 
 
 def written(title: str, text: str) -> str:
-    """A section with a text."""
+    """A section as text."""
     return f"## {title}\n\n{quoting.escape(text, OWN)}\n" if text else f"## {title}\n"
 
 
 def tidy(text: str) -> str:
-    """The text without trailing white space, and with empty lines around its main headings; it says what it said."""
+    """The text without trailing white space, and with empty lines around its main headings."""
     front = frontmatter.read(text)
     plan = outline(front.lines, front.first)
     return spaced(text, front.first, plan.fenced, [part.line for part in plan.sections if part.level <= 2], ())

@@ -1,4 +1,4 @@
-"""Whether the place that an issue names exists. What cannot be understood as a place is not judged."""
+"""Whether the places that an issue names exist. A text that cannot be understood as a place is not judged."""
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -28,7 +28,7 @@ _NOWHERE = frozenset(("n-a", "cross-cutting", "non-functional", "end-to-end", "a
 
 @dataclass(frozen=True)
 class Place:
-    """Where an issue is: a requirement, a spec, a file, or a line of one. What is not said is empty."""
+    """The place of an issue: a requirement, a spec, a file, or a line of a file; unknown parts are empty."""
 
     spec: str = ""
     requirement: str = ""
@@ -37,16 +37,16 @@ class Place:
 
 
 def ungrounded(issue: Issue, specs: Mapping[str, Collection[str]], files: Callable[[str], int | None]) -> str:
-    """Why the place of an issue does not exist, or nothing.
+    """Why a place of an issue does not exist, or nothing.
 
-    `specs` has the requirements of each spec; `files` gives the number of lines of a file, None if it is not there.
+    `specs` has the requirements of each spec; `files` gives the number of lines of a file, None if it does not exist.
     """
     problems = (_problem(place, specs, files) for place in places(issue))
     return "; ".join(dict.fromkeys(filter(None, problems)))
 
 
 def places(issue: Issue) -> tuple[Place, ...]:
-    """Every place an issue names, as far as it can be understood."""
+    """Every place that an issue names, as far as it can be understood."""
     found = [*_references(issue.spec_reference)]
     found += _file(_bare(issue.file_path), issue.line_number or 0)
     for part in _SEPARATOR.split(issue.location):
@@ -55,7 +55,7 @@ def places(issue: Issue) -> tuple[Place, ...]:
 
 
 def _references(text: str) -> Iterator[Place]:
-    """The places in a reference to specs: there also a name or a requirement alone is one."""
+    """The places in a reference to specs, where a name or a requirement alone is a place too."""
     spec = ""
     for part in _SEPARATOR.split(text):
         part = _bare(part)
@@ -72,7 +72,7 @@ def _references(text: str) -> Iterator[Place]:
 
 
 def _file(text: str, line: int) -> Iterator[Place]:
-    """The file of an issue, if a path is all that is said there."""
+    """The file of an issue, if the text is nothing but a path."""
     path = _FILE.match(text)
     after = _LINE.match(text, path.end()) if path else None
     if path and (after or path).end() == len(text):
@@ -80,7 +80,7 @@ def _file(text: str, line: int) -> Iterator[Place]:
 
 
 def _exact(part: str) -> Iterator[Place]:
-    """A reference or a path that is one wherever it stands."""
+    """The places in a text that is clearly a reference or a path."""
     spec = _SPEC_FILE.match(part)
     reference = _REFERENCE.match(part)
     path = _FILE.match(part)
@@ -123,7 +123,7 @@ def _numbers(text: str) -> list[str]:
 
 
 def _last(line: re.Match[str]) -> int:
-    """The last line of those named."""
+    """The last line of a range."""
     return max(int(line[1]), int(line[2] or 0))
 
 

@@ -1,4 +1,4 @@
-"""Whether two issues are one problem in other words: by what their words tell, and by the places they name."""
+"""Whether two issues are the same problem in other words, by their wording and by the places they name."""
 
 import re
 import unicodedata
@@ -10,13 +10,13 @@ from functools import cached_property
 from agentd.model.verdict import Issue
 from agentd.review.plan_grounding import Place, places
 
-# How alike two issues must be, by what they say of their places. The rewordings in the tests bear these out.
+# How alike two issues must be, depending on their places. The thresholds are tuned with the rewordings in the tests.
 SAME_PLACE = 0.55
 NO_PLACE = 0.67
 OTHER_PLACE = 0.75
 SAME_TITLE = 0.75
 VERBATIM = 0.8
-LONGEST = 400  # words; what is longer is compared by its beginning
+LONGEST = 400  # words of an issue that are compared
 
 ID = re.compile(
     r"\A[\s\[(（【*_`#]*(?:issue[\s:：#]*)?(I[1-9]\d{0,5})"
@@ -26,7 +26,7 @@ ID = re.compile(
 _UNSPACED = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _WORD = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
 _ENDING = re.compile(r"(?<=\w{3})(?:ations?|ions?|ings?|ness|ly|ed|es|s|e)\Z")
-# What reviewers say about any problem tells none from another.
+# Words that reviewers use about any problem do not distinguish issues.
 _COMMON_WORDS = """
     a about above after again all also although an and any are as at be because been before being below between but by
     can cannot could did do does done each either even every first for from has have how if in into is it its itself
@@ -49,7 +49,7 @@ _COMMON_UNSPACED = re.compile(
 
 
 class Said:
-    """An issue as it is compared; `id` is the entry it says it is."""
+    """An issue prepared for comparison; `id` is the ledger entry that it names."""
 
     def __init__(self, issue: Issue) -> None:
         self.issue = issue
@@ -71,12 +71,12 @@ class Said:
 
     @cached_property
     def topic(self) -> frozenset[str]:
-        """What the title is about."""
+        """The distinguishing words of the title."""
         return _telling(self.title) - self.where
 
     @cached_property
     def telling(self) -> frozenset[str]:
-        """What tells the issue from others; its place does not tell it from others there."""
+        """The words that distinguish the issue from others, without those of its place."""
         return self.topic | _telling(self.words) - self.where
 
     @cached_property
@@ -85,9 +85,9 @@ class Said:
 
 
 def likeness(one: Said, before: Said, name: str) -> float:
-    """How sure it is that an issue is the one from before that has this name; 0 if it is another.
+    """How sure it is that an issue is the earlier one with this id; 0 if it is another.
 
-    The same words are surest, then the name, then what is alike at the same place.
+    The same text is surest, then the id, then similar text at the same place.
     """
     if one.exactly == before.exactly:
         return 4
@@ -99,7 +99,7 @@ def likeness(one: Said, before: Said, name: str) -> float:
         titled = 0.7 * alike + 0.3 * _overlap(one.topic, before.topic) + 0.05
         same = max(alike, titled) >= SAME_PLACE or _same_title(one, before)
     elif one.places and before.places:
-        # The same few words may well be said about two places.
+        # A few shared words are not enough for two different places.
         same = alike >= OTHER_PLACE and len(one.telling & before.telling) >= 3
     else:
         same = alike >= NO_PLACE or one.words == before.words
@@ -113,7 +113,7 @@ def _same_title(one: Said, before: Said) -> bool:
 
 
 def _replaced(one: Said, before: Said) -> bool:
-    """Whether only what it is about was replaced in a sentence otherwise kept: another problem of the same kind."""
+    """Whether the two texts differ only in their subject: then it is another problem of the same kind."""
     here, there = one.telling - before.telling, before.telling - one.telling
     if not all(any(not word.isdecimal() for word in only) for only in (here, there)):
         return False
@@ -121,13 +121,13 @@ def _replaced(one: Said, before: Said) -> bool:
 
 
 def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    """How much of two sets is shared, from 0 to 1; one that only says more than the other loses less."""
+    """How much two sets overlap, from 0 to 1; a superset scores better than a partial overlap."""
     shared = len(one & other)
     return shared / (len(one) + len(other)) + shared / min(len(one), len(other)) / 2 if shared else 0.0
 
 
 def _touch(one: Place, other: Place) -> bool:
-    """Whether two places are the same as far as both say."""
+    """Whether two places are the same, as far as both are given."""
     if one.path and one.path == other.path:
         return True
     if one.requirement and other.requirement:
@@ -140,7 +140,7 @@ def _words(text: str) -> list[str]:
 
 
 def _telling(words: Sequence[str]) -> frozenset[str]:
-    """The stems of words, and pairs of signs where there are no spaces between words."""
+    """The stems of distinguishing words, and pairs of characters in scripts without spaces."""
     found: set[str] = set()
     for word in words:
         if re.match(f"[{_UNSPACED}]", word):

@@ -1,4 +1,4 @@
-"""The verdict that a reviewer's text states by its structure; a word somewhere in a sentence is never one."""
+"""The verdicts that a text states by its structure; a word inside a sentence is never a verdict."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -11,13 +11,13 @@ _LABEL = re.compile(
 )
 _BOX = re.compile(r"[ \t]*(?:[-*+][ \t]+)?\[[xX✓✔]\][ \t]*(.*)")
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|\Z)")
-_LONGEST = 200  # what is longer is prose, and slow to look through
+_LONGEST = 200  # longer lines are prose, and slow to match
 _DRESS = " \t*_`.。"
 
 
 @dataclass(frozen=True)
 class Stated:
-    """One statement of a verdict: the word it comes to, empty if that is none of the known, and what was said."""
+    """One statement of a verdict: the known word, empty if it is unknown, and the text."""
 
     word: str
     said: str

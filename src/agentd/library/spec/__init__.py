@@ -1,4 +1,4 @@
-"""specs/<id>.md as text and as a value, both ways. Nothing here reads or writes a file."""
+"""specs/<id>.md: parsed, rendered, checked, fixed, compared and merged. No file is read or written here."""
 
 from agentd.library.spec.headings import Span as Span
 from agentd.library.spec.headings import split_requirements as split_requirements

@@ -1,4 +1,4 @@
-"""The front matter of a merged spec: keys whose two values come to one, and counts that are right for the text."""
+"""The merge of front matter: keys that both sides changed, and counts that are computed from the merged text."""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -15,7 +15,7 @@ from agentd.text.outline import outline
 from agentd.text.spacing import line_end
 
 TIMES = ("created_at", "updated_at", "archived_at")
-BOOKS = (*TIMES, "version")  # what agentd keeps of a spec: who leaves it out has no wish to
+BOOKS = (*TIMES, "version")  # keys that agentd maintains; leaving one out is not a removal
 COUNTS: Path = (("front", "", 1), ("key", "requirements", 1))
 _COMMENT = re.compile(r"(?:^|[ \t])#[^\r\n]*", re.MULTILINE)
 _NONE = object()
@@ -23,7 +23,7 @@ _VERSION = re.compile(r"""^version[ \t]*:[ \t]*["']?v?([0-9]+(?:\.[0-9]+)*)["']?
 
 
 def settled(base: Node | None, ours: Node, theirs: Node) -> str | None:
-    """The text of a key that both sides changed, where it follows from the two; None where a person has to say."""
+    """The merged text of a key that both sides changed; None if a person has to decide."""
     key, texts = ours.name, (base.text if base else None, ours.text, theirs.text)
     if key in TIMES:
         return _first(_time, key, *texts, later=key != "created_at")
@@ -36,13 +36,13 @@ def settled(base: Node | None, ours: Node, theirs: Node) -> str | None:
 
 
 def with_counts(text: str, ids: Sequence[str], newline: str) -> str:
-    """The text of the key `requirements`, saying these."""
+    """The text of the key `requirements` with these ids."""
     said = _value("requirements", text)
     return _updated(text, "requirements", _right(said, ids), newline) if isinstance(said, dict) else text
 
 
 def may_count(base: str | None, ours: str, theirs: str) -> bool:
-    """Whether the counts of a merged text are to be computed: both sides changed them, or had them right."""
+    """Whether to compute the counts of a merged text: both sides changed them, or both had them right."""
     before, mine, other = (_counts(text) for text in (base or "", ours, theirs))
     if mine != other and before not in (mine, other):
         return True
@@ -60,7 +60,7 @@ def _counts(text: str) -> str | None:
 
 
 def listed(text: str) -> list[str]:
-    """The ids of a spec's requirements; where its sections have names in another language, every heading with an id."""
+    """The ids of a spec's requirements; of every heading with an id if there is no section of requirements."""
     front = frontmatter.read(text)
     found = parts(outline(front.lines, front.first), str(front.data.get("title") or ""))
     ids = [part.key for part in found if part.kind == "requirement"]
@@ -72,7 +72,7 @@ def _right(said: dict[str, Any], ids: Sequence[str]) -> dict[str, Any]:
 
 
 def _value(key: str, text: str) -> Any:
-    """What a key says; None if that cannot be told from its own lines."""
+    """The value of a key; None if its lines alone are not YAML."""
     try:
         return lossless_yaml.load(text).get(key)
     except Corrupt:
@@ -80,7 +80,7 @@ def _value(key: str, text: str) -> Any:
 
 
 def _updated(text: str, key: str, value: Mapping[str, Any], newline: str) -> str:
-    """The key with another value; its own text where only its author can change it."""
+    """The text of a key with another value; unchanged if it cannot be edited in place."""
     try:
         return lossless_yaml.parse(text + newline, "front matter").updated({key: value}).text.rstrip("\r\n")
     except Corrupt:
@@ -96,7 +96,7 @@ def _time(key: str, text: str) -> datetime | None:
 
 
 def _version(key: str, text: str) -> tuple[int, ...] | None:
-    """A version as it is written: to YAML 1.10 is a number, and less than 1.9."""
+    """A version by its text, because YAML reads 1.10 as the number 1.1."""
     value, found = _value(key, text), _VERSION.search(text)
     if value is None or found is None or len(found[1]) > 99:
         return None
@@ -107,7 +107,7 @@ def _version(key: str, text: str) -> tuple[int, ...] | None:
 def _first(
     measure: Callable[[str, str], Any], key: str, base: str | None, ours: str, theirs: str, later: bool
 ) -> str | None:
-    """The text with the higher value, or with the lower; None if a comment would be lost with the other."""
+    """The text with the later or the earlier value; None if a comment of the other would be lost."""
     mine, other = (measure(key, text) for text in (ours, theirs))
     if mine is None or other is None:
         return None
@@ -119,7 +119,7 @@ def _first(
 
 
 def _each(key: str, base: str | None, ours: str, theirs: str, newline: str, free: Collection[str] = ()) -> str | None:
-    """A mapping that both sides changed, entry by entry; what is free is put right later."""
+    """A mapping that both sides changed, merged entry by entry; `free` entries never conflict and are computed later."""
     start = _start(base, ours, theirs)
     before, mine, other = (_value(key, text) if text else None for text in (base, ours, theirs))
     if start is None or not isinstance(mine, dict) or not isinstance(other, dict):
@@ -139,7 +139,7 @@ def _each(key: str, base: str | None, ours: str, theirs: str, newline: str, free
 
 
 def _start(base: str | None, ours: str, theirs: str) -> str | None:
-    """The text to write a value into: one that has all the comments; None if there is none such."""
+    """The text to write a value into: the one with all the comments; None if both sides added different ones."""
     known, mine, other = (_comments(text) for text in (base or "", ours, theirs))
     mine, other = mine - known, other - known
     if mine and other and mine != other:

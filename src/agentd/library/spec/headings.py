@@ -1,4 +1,4 @@
-"""The parts of a spec by its headings: sections, requirements and scenarios. What stands in them is for others to read."""
+"""The parts of a spec by its headings: sections, requirements and scenarios. Their content is not parsed here."""
 
 import re
 from collections.abc import Collection
@@ -14,7 +14,7 @@ from agentd.text.spacing import split_ends
 Kind = Literal["text", "title", "section", "requirement", "scenario", "group", "stray"]
 
 _Item = tuple[Kind, str, str, str]  # kind, key, title, of
-_Begun = tuple[int, int, Kind, str, str, str, bool]  # a part whose end is not known yet
+_Begun = tuple[int, int, Kind, str, str, str, bool]  # a part without its end
 
 SECTIONS = ("overview", "requirements", "acceptance criteria", "flow diagram", "data model")
 REQUIREMENT = re.compile(r"(?:Requirement[ \t]+)?[*_`\[]*(R[0-9]+)[*_`\]]*(?:[ \t]*[-–—:：][ \t]*|\.?[ \t]+|$)(.*)")
@@ -25,10 +25,10 @@ TAG = re.compile(r" {0,3}</?spec\b[^>]*>[ \t]*", re.IGNORECASE)
 
 
 class Part(NamedTuple):
-    """A heading and its lines up to the next part. `key` is a section's name, a requirement's id, a scenario's name.
+    """A heading and its lines up to the next part. `key` is the name of a section or scenario, or a requirement's id.
 
-    `of` is the requirement a scenario stands under; `level` is 0 where there is no heading. A `stray` stands where a
-    requirement should.
+    `of` is the requirement above a scenario; `level` is 0 for a part without a heading. A `stray` is a heading in the place
+    of a requirement, without an id.
     """
 
     line: int
@@ -55,7 +55,7 @@ class Span:
 
 @dataclass
 class _Place:
-    """Where in a spec the headings read so far have led."""
+    """The section, requirement and scenario that the next heading is below."""
 
     section: str = ""
     requirement: str = ""
@@ -78,7 +78,7 @@ def split_requirements(text: str) -> tuple[Span, ...]:
 
 
 def parts(sheet: Outline, title: str, rules: Rules = scenario_steps.USUAL) -> list[Part]:
-    """Every part in order. A known section, requirement or scenario one level off is there too, marked as misplaced."""
+    """Every part in order; a known part whose heading is one level off is marked as misplaced."""
     known = {*SECTIONS, *map(str.casefold, rules.required_headings)}
     names = [_name(section.title, known) for section in sheet.sections]
     placed = {name for name, section in zip(names, sheet.sections, strict=True) if section.level == 2}
@@ -103,7 +103,7 @@ def parts(sheet: Outline, title: str, rules: Rules = scenario_steps.USUAL) -> li
 
 
 def _name(title: str, known: Collection[str]) -> str:
-    """What a section is called. A known one is known with a number or emphasis on it, or with a comment after it."""
+    """The name of a section in lower case; a known name may have a number, emphasis or a comment around it."""
     name = title.rstrip(":： ").casefold()
     if name in known:
         return name
@@ -114,7 +114,7 @@ def _name(title: str, known: Collection[str]) -> str:
 
 
 def _item(place: _Place, level: int, text: str) -> _Item | None:
-    """What a heading inside a section is; nothing if it is part of the text around it, or a section of its own."""
+    """The part that a heading inside a section begins; None if it is plain text, or begins a section."""
     off = level == 2
     listed = place.section == "requirements"
     if off and not (listed or place.section == "acceptance criteria"):
@@ -153,7 +153,7 @@ def _inside_requirements(place: _Place, level: int, text: str) -> _Item | None:
 
 
 def _ended(sheet: Outline, found: list[_Begun], rules: Rules) -> list[Part]:
-    """The parts with the line each ends on; the tags around a spec are parts of their own."""
+    """The parts with their last lines; the tags around a spec are parts of their own."""
     for number, line in enumerate(sheet.lines, sheet.first):
         if "<" in line and number not in sheet.fenced and TAG.fullmatch(line):
             found.append((number, 0, "text", "", "", "", False))
@@ -167,7 +167,7 @@ def _ended(sheet: Outline, found: list[_Begun], rules: Rules) -> list[Part]:
 
 
 def _settled(sheet: Outline, part: Part, after: Part, rules: Rules) -> Part:
-    """A part that only what stands below its heading can tell."""
+    """A stray or group, with its kind corrected by what is below its heading."""
     if part.kind == "stray" and after.kind in ("requirement", "stray") and after.level > part.level:
         return part._replace(kind="group")
     if part.kind == "group":

@@ -1,4 +1,4 @@
-"""What is wrong with a spec that was merged, and with neither of its sides: for which no side can simply be preferred."""
+"""Conflicts that only the merged text shows: doubled, lost or misplaced parts. Preferring a side does not settle them."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -16,18 +16,18 @@ FLAWS = (TWICE, LOST, MOVED, ORPHANED, ASTRAY)
 
 
 def amiss(text: str | None, ours: str | None, theirs: str | None) -> tuple[Conflict, ...]:
-    """What is wrong with a text that a person made of two, as far as neither of the two has it."""
+    """The flaws of a text that a person merged, as far as neither side has them."""
     return tuple(doubled(*(tree(each or "") for each in (text, ours, theirs))))
 
 
 def flaws(base: Node, root: Node, ours: Node, theirs: Node, settled: bool) -> list[Conflict]:
-    """What is wrong with a merged text; `settled`: a side was preferred where the two disagreed."""
+    """The flaws of a merged text; `settled`: a side was preferred where the two conflicted."""
     found = [*doubled(root, ours, theirs), *_lost(base, root, ours, theirs), *_astray(root, ours, theirs)]
     return found if settled else [*found, *_moved(base, root, ours, theirs)]
 
 
 def doubled(root: Node, ours: Node, theirs: Node) -> Iterator[Conflict]:
-    """What is there more often than on either side, and scenarios of a requirement that is not there."""
+    """Requirements that occur more often than on either side, and scenarios whose requirement is gone."""
     merged, mine, other = (requirements(node) for node in (root, ours, theirs))
     for name, nodes in merged.items():
         texts = (whole(side[name][0]) if name in side else None for side in (mine, other))
@@ -39,12 +39,12 @@ def doubled(root: Node, ours: Node, theirs: Node) -> Iterator[Conflict]:
 
 
 def _with_words(nodes: list[Node]) -> int:
-    """How often a requirement is there."""
+    """How many of these headings are requirements with a title or a text."""
     return sum(map(has_words, nodes))
 
 
 def _lost(base: Node, root: Node, ours: Node, theirs: Node) -> Iterator[Conflict]:
-    """Lines that both sides have and the merged text has not, as far as each is there once."""
+    """Lines that both sides have exactly once and the merged text does not have."""
     before, merged, mine, other = (Counter(_lines(node)) for node in (base, root, ours, theirs))
     gone = [line for line in mine if mine[line] == other[line] == 1 >= before[line] and line not in merged]
     if gone:
@@ -52,7 +52,7 @@ def _lost(base: Node, root: Node, ours: Node, theirs: Node) -> Iterator[Conflict
 
 
 def _lines(root: Node) -> Iterator[str]:
-    """What is said below the front matter, without the ids of requirements."""
+    """The lines below the front matter, without the ids of requirements."""
     for _, node in walk(root):
         if node.kind not in ("front", "key", "fence"):
             lines = plain(node.text).split("\n")
@@ -60,7 +60,7 @@ def _lines(root: Node) -> Iterator[str]:
 
 
 def _astray(root: Node, ours: Node, theirs: Node) -> Iterator[Conflict]:
-    """Scenarios that stand under another requirement than on either side, although theirs is there."""
+    """Scenarios below another requirement than on either side, although their own exists."""
     merged, mine, other = (_owners(node) for node in (root, ours, theirs))
     there = _by_words(root).keys()
     for said, owners in merged.items():
@@ -71,7 +71,7 @@ def _astray(root: Node, ours: Node, theirs: Node) -> Iterator[Conflict]:
 
 
 def _owners(root: Node) -> dict[tuple[str, ...], set[tuple[str, str]]]:
-    """Every scenario by what it says, with the requirements it belongs to, by what those say."""
+    """Every scenario by its text, with the title and text of each requirement that it belongs to."""
     words = {node.name: said for said, node in _by_words(root).items()}
     found: dict[tuple[str, ...], set[tuple[str, str]]] = {}
 
@@ -87,7 +87,7 @@ def _owners(root: Node) -> dict[tuple[str, ...], set[tuple[str, str]]]:
 
 
 def _moved(base: Node, root: Node, ours: Node, theirs: Node) -> Iterator[Conflict]:
-    """Requirements and scenarios that one side has taken away, and that are there because the other has put them elsewhere."""
+    """Requirements and scenarios that one side removed, and that exist because the other moved them."""
     before, merged, mine, other = (_by_words(node) for node in (base, root, ours, theirs))
     for words, node in before.items():
         if words in merged and not (words in mine and words in other):
@@ -100,12 +100,12 @@ def _moved(base: Node, root: Node, ours: Node, theirs: Node) -> Iterator[Conflic
 
 
 def _cases(root: Node) -> dict[tuple[str, ...], str]:
-    """The scenarios by what they say, with their names."""
+    """The names of the scenarios by their texts."""
     return {tuple(says(node)): f"Scenario: {node.name}" for _, node in walk(root) if node.kind == "scenario"}
 
 
 def _by_words(root: Node) -> dict[tuple[str, str], Node]:
-    """The requirements by what they say, whatever their ids."""
+    """The requirements by title and text, whatever their ids."""
     best: dict[str, Node] = {}
     for _, node in walk(root):
         known = best.get(node.name)

@@ -1,4 +1,4 @@
-"""Pieces of a merged spec as one text: the blank lines that stood between two of them, and marks around a clash."""
+"""The text of a merged spec: pieces joined with the blank lines of the sides, and conflict marks."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -16,7 +16,7 @@ _END: Path = (("end", "", 1),)
 
 
 class Gaps(NamedTuple):
-    """What is blank after each part of a tree, with the part that follows there; and what is blank before each."""
+    """The blank lines after each part of a tree, with the part that follows, and the blank lines before each part."""
 
     after: dict[Path, tuple[Path, str]]
     before: dict[Path, str]
@@ -31,7 +31,7 @@ def gaps(root: Node) -> Gaps:
 
 
 class Joiner:
-    """Puts pieces together as the three sides had them. Two parts that no side had together get a blank line between."""
+    """Joins pieces with the blank lines that the sides have between them, or with one if no side has the two together."""
 
     def __init__(self, base: Node, ours: Node, theirs: Node, newline: str) -> None:
         self.sides = gaps(base), gaps(ours), gaps(theirs)
@@ -45,14 +45,14 @@ class Joiner:
         return self.mark + self._between((), pieces[0].path) + self.joined(pieces) + self._last()
 
     def joined(self, pieces: Sequence[Piece]) -> str:
-        """These, and what is between them."""
+        """These pieces, and the blank lines between them."""
         out = [piece.text for piece in pieces[:1]]
         for before, piece in pairwise(pieces):
             out += (self._between(before.path, piece.path), piece.text)
         return "".join(out)
 
     def chosen(self, pieces: Iterable[Piece | Clash], prefer: Prefer) -> Iterator[Piece]:
-        """Each piece; of a clash the side that is preferred, theirs if none is, or all three between marks."""
+        """Each piece; of a clash the preferred side, else theirs, or with `mark` all three between marks."""
         for piece in pieces:
             if isinstance(piece, Piece):
                 yield piece
@@ -71,7 +71,7 @@ class Joiner:
         return self.joined(listed) + self.newline if listed else ""
 
     def _between(self, before: Path, after: Path) -> str:
-        """What a side has between two parts; else what stands before the second elsewhere, and at least a blank line."""
+        """The blank lines that a side has between two parts; else those before the second one, and at least one."""
         pairs = (side.after.get(before) for side in self.sides)
         gap = _any(*(pair[1] if pair and pair[0] == after else None for pair in pairs))
         if gap is not None or not before:
@@ -86,14 +86,14 @@ class Joiner:
 
 
 def marked(newline: str, base: str, ours: str, theirs: str) -> str:
-    """Three texts, each empty or with an end to its last line, between marks."""
+    """Three texts between conflict marks; each is empty or ends with a line end."""
     lines = (THEIRS, newline, theirs, BASE, newline, base, _BETWEEN, newline, ours, OURS)
     return "".join(lines)
 
 
 def first_marker(text: str, *sides: str | None) -> int:
-    """The line of the first mark that is left in a text; 0 if there is none. What a side has itself is none: seven `=` may
-    underline a heading there."""
+    """The line of the first conflict mark in a text, or 0. A line that a side has itself is no mark: seven `=` may
+    underline a heading."""
     marks = {THEIRS, BASE, OURS, *([_BETWEEN] if sides else [])}
     if any(mark in side for mark in marks for side in sides if side):
         marks -= {line.rstrip(" \t") for side in sides for line in split_lines(side or "")}
@@ -103,14 +103,14 @@ def first_marker(text: str, *sides: str | None) -> int:
 
 
 def _any(base: str | None, ours: str | None, theirs: str | None) -> str | None:
-    """What is blank, as those have it who have it."""
+    """The blank lines of those sides that have them."""
     if ours is not None and theirs is not None:
         return _settled(base, ours, theirs)
     return next((gap for gap in (ours, theirs, base) if gap is not None), None)
 
 
 def _settled(base: str | None, ours: str, theirs: str) -> str:
-    """What is blank, as the one side that changed it has it; the longer where both did."""
+    """The blank lines of the side that changed them; the longer ones if both did."""
     if ours == base:
         return theirs
     if theirs == base:

@@ -1,4 +1,4 @@
-"""The YAML block of a requirement, before, after or between its description; any other block is part of the description."""
+"""The YAML block with the metadata of a requirement; any other code block is part of the description."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ _FIX = "write the lines id, priority and status, each as 'key: value'"
 
 
 class Metadata(NamedTuple):
-    """What the block says, the lines around it, and what is wrong with it. `first` is the line its content begins on."""
+    """The data of the block, the lines around it, and findings. `first` is the line on which its content begins."""
 
     data: Mapping[str, Any]
     rest: Sequence[str]
@@ -28,7 +28,7 @@ class Metadata(NamedTuple):
     content: Sequence[str] = ()
 
     def line_of(self, key: str) -> int:
-        """Where a key stands."""
+        """The line of a key."""
         lines = enumerate(self.content, self.first)
         return next((number for number, line in lines if line.lstrip().startswith(key)), self.first)
 
@@ -54,12 +54,12 @@ def take(lines: Sequence[str], name: str, first: int) -> Metadata:
 
 @lru_cache(maxsize=4096)
 def _load(text: str) -> Mapping[str, Any]:
-    """The same few blocks stand in most specs of a project."""
+    """Cached, because most specs of a project have the same few blocks."""
     return lossless_yaml.load(text)
 
 
 def _judge(lines: Sequence[str], start: int, end: int, name: str, first: int) -> Metadata | None:
-    """The block as metadata; None if it is an example that somebody wrote into the description."""
+    """The block as metadata; None if it is an example in the description."""
     content = lines[start + 1 : end]
     taken = Metadata({}, [*lines[:start], *lines[end + 1 :]], (), first + start + 1, content)
     try:

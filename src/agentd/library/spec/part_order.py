@@ -1,4 +1,4 @@
-"""The order of parts that two sides have each added to, taken from or put in another order."""
+"""The merged order of parts, where each side may have added, removed and moved some."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -14,13 +14,13 @@ _Rank = tuple[int, tuple[str | tuple[int, str], ...], str, str, int]
 def orders(
     base: Sequence[Key], ours: Sequence[Key], theirs: Sequence[Key], kept: Collection[Key]
 ) -> tuple[list[Key], list[Key]]:
-    """The order of all that is kept, as ours and as theirs would have it; two that differ are a conflict."""
+    """The order of the kept parts by ours and by theirs; a conflict if the two differ."""
     ours = [key for key in ours if key in kept]
     theirs = [key for key in theirs if key in kept]
     in_ours, in_theirs = set(ours), set(theirs)
     mine = [key for key in ours if key in in_theirs]
     other = [key for key in theirs if key in in_ours]
-    if mine != other:  # what both added may stand in two places; what was there before says who moved something
+    if mine != other:  # compare the parts of the base only: what both added may be in two places
         before = [key for key in base if key in in_ours and key in in_theirs]
         known = set(before)
         mine = [key for key in mine if key in known]
@@ -53,9 +53,9 @@ def _woven(spine: Sequence[Key], ours: Sequence[Key], theirs: Sequence[Key]) -> 
 
 
 def blended(one: Sequence[Key], other: Sequence[Key]) -> list[Key]:
-    """Two lists as one by number and name, each in its own order.
+    """Two lists merged by number and name; each keeps its own order.
 
-    A key counts as the highest before it in its list, which stays so in the blend: whoever comes first, it is the same.
+    Each key is ranked by the highest key up to it in its list, so that the result does not depend on which list is first.
     """
     if not one or not other:
         return list(one or other)
@@ -67,7 +67,7 @@ def blended(one: Sequence[Key], other: Sequence[Key]) -> list[Key]:
 
 
 def _rank(key: Key) -> _Rank:
-    """R4 comes before R10; what must stand first or last in a file does."""
+    """R4 sorts before R10; front matter and title sort first, the closing tag last."""
     kind, name, number = key
     words = _DIGITS.split(name)
     natural = tuple((len(word.lstrip("0")), word.lstrip("0")) if at % 2 else word for at, word in enumerate(words))

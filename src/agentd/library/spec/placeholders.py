@@ -1,4 +1,4 @@
-"""The words that stand where a person has still to write; each is a finding until it is replaced."""
+"""Placeholders that a person has to replace; each is a finding until then."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ _NAME = re.compile(rf"{EMPTY_SCENARIO}(?: [0-9]+)?")
 
 
 def check(sheet: Outline, found: Sequence[Part], rules: Rules) -> Iterator[Finding]:
-    """Each placeholder with its line."""
+    """A finding for each placeholder."""
     for number in empty_sections(sheet, sheet.first, sheet.first + len(sheet.lines) - 1):
         yield _finding("this section says nothing yet", number)
     label = scenario_steps.labels(rules.when_pattern, rules.then_pattern)
@@ -33,7 +33,7 @@ def check(sheet: Outline, found: Sequence[Part], rules: Rules) -> Iterator[Findi
 
 
 def empty_sections(sheet: Outline, start: int, end: int) -> list[int]:
-    """The lines between two that say only that nothing is said."""
+    """The lines between two that are the placeholder of a section."""
     return [number for number, line in sheet.plain_lines(start, end) if line.strip() == EMPTY_SECTION]
 
 

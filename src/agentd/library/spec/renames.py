@@ -1,4 +1,4 @@
-"""Finds a part again that got another name or number: a side's tree with the keys that its parts have in the base."""
+"""Rename detection: the tree of one side with the keys that its parts have in the base."""
 
 import re
 from collections import Counter
@@ -8,7 +8,7 @@ from typing import Any
 from agentd.library.spec.headings import REQUIREMENT
 from agentd.library.spec.spec_tree import HEADINGS, Key, Node, plain, says
 
-Signature = Callable[[Node], Any]  # what is None, or false, tells nothing
+Signature = Callable[[Node], Any]  # a false value identifies nothing
 
 _ID_LINE = re.compile(r"[ \t]*id[ \t]*:[ \t]*[\"']?R[0-9]+[\"']?[ \t]*")
 _TITLED = re.compile(REQUIREMENT.pattern, re.IGNORECASE)
@@ -16,7 +16,7 @@ _SAYS_NOTHING = re.compile(r"[ \t]*(?:(?:`{3,}|~{3,}).*|(?:priority|status)[ \t]
 
 
 def aligned(base: Node, side: Node) -> Node:
-    """The side with the base's key on every part that is the same one; what is new has a key that the base does not have."""
+    """The side with the base's key on every part that the base has; new parts get keys that the base does not have."""
     if side == base:
         return side
     partners = paired(base.children, side.children)
@@ -33,10 +33,10 @@ def aligned(base: Node, side: Node) -> Node:
 
 
 def paired(base: Sequence[Node], side: Sequence[Node]) -> dict[int, int]:
-    """Which part of a side is which of the base's, both by their places.
+    """Which part of a side is which part of the base, both by index.
 
-    What a part says counts before its name: where requirements were numbered anew, a number tells nothing. But where
-    others say the same, a name counts more.
+    The text of a part counts before its name, because requirements may have been renumbered; the name counts first where
+    several parts have the same text.
     """
     found: dict[int, int] = {}
     gone, new = dict(enumerate(base)), dict(enumerate(side))
@@ -58,7 +58,7 @@ def paired(base: Sequence[Node], side: Sequence[Node]) -> dict[int, int]:
 def _matches(
     gone: Mapping[int, Node], new: Mapping[int, Node], signature: Signature, without: Collection[Any]
 ) -> Iterator[tuple[int, int]]:
-    """Those with the same signature, in their order."""
+    """The pairs with the same signature, in order."""
     waiting: dict[Any, list[int]] = {}
     for old, node in gone.items():
         told = signature(node)
@@ -82,7 +82,7 @@ def _free(key: Key, taken: Collection[Key]) -> Key:
 
 
 def body(node: Node) -> str:
-    """What stands below a heading, without the id in the metadata."""
+    """The text below a heading, without the id in the metadata."""
     lines = plain(node.text).split("\n")[1:]
     return "\n".join(line for line in lines if not is_id(line)).strip()
 
@@ -93,19 +93,19 @@ def is_id(line: str) -> bool:
 
 
 def title(node: Node) -> str:
-    """The title of a requirement, whatever its case."""
+    """The title of a requirement in lower case; empty if the heading has no id."""
     heading = plain(node.text).split("\n")[0].strip(" #*").casefold()
     found = _TITLED.match(heading)
     return found[2].strip() if found else ""
 
 
 def has_words(node: Node) -> bool:
-    """Whether a requirement says anything; under an id alone scenarios are gathered."""
+    """Whether a requirement has a title or a text; a heading with only an id groups scenarios."""
     return bool(title(node) or body(node))
 
 
 def is_another(node: Node, base: Node) -> bool:
-    """Whether a requirement has nothing but its id in common with what it was."""
+    """Whether a requirement shares only its id with the base."""
     return node.kind == "requirement" and title(node) != title(base) and body(node) != body(base)
 
 
@@ -126,7 +126,7 @@ def _all_but_the_id(node: Node) -> Any:
 
 
 def _said(node: Node) -> Any:
-    """The body, if there are words in it."""
+    """The body, unless it has only metadata."""
     said = body(node) if node.kind in HEADINGS else ""
     return None if all(map(_SAYS_NOTHING.fullmatch, said.split("\n"))) else (node.kind, said)
 
@@ -135,7 +135,7 @@ def _titled(node: Node) -> Any:
     return title(node) if node.kind == "requirement" else None
 
 
-# How a part is known again, the surest first; and whether it must be the only one of which that is so.
+# The ways to recognise a part, the surest first, and whether a signature must be unique.
 _SIGNATURES: tuple[tuple[Signature, bool], ...] = (
     (_all, False),
     (_own, False),
@@ -147,7 +147,7 @@ _SIGNATURES: tuple[tuple[Signature, bool], ...] = (
 
 
 def _has_the_children(old: Node, new: Node) -> bool:
-    """A section without words of its own is known by what stands in it."""
+    """Whether two sections have the same body and share at least half of their children."""
     if not old.kind == new.kind == "section" or not old.children or body(old) != body(new):
         return False
     there = [says(child) for child in new.children]

@@ -1,4 +1,4 @@
-"""What became of the requirements of a spec between two of its versions, for people to read. Nothing is merged here."""
+"""The difference between two versions of a spec, by requirement."""
 
 from collections.abc import Collection, Mapping
 
@@ -10,7 +10,7 @@ _KEPT_BY_AGENTD = ("requirements", "updated_at", "archived_at")
 
 
 def delta(before: str | None, after: str | None) -> Delta:
-    """What was added, changed, removed and renamed; None stands for a spec that is not there. Only equal texts give none."""
+    """The requirements that were added, changed, removed and renamed; None stands for a spec that does not exist."""
     if before == after:
         return Delta()
     old, new = (tree(text or "") for text in (before, after))
@@ -28,12 +28,12 @@ def delta(before: str | None, after: str | None) -> Delta:
 
 
 def _with_words(found: Mapping[str, list[Node]]) -> dict[str, list[Node]]:
-    """The requirements; an id that only scenarios are gathered under is none."""
+    """The requirements, without headings that only group scenarios."""
     return {name: nodes for name, nodes in found.items() if any(map(has_words, nodes))}
 
 
 def _changed(old: list[Node], new: list[Node]) -> bool:
-    """Whether a requirement that was there says something else now, other than its id."""
+    """Whether the text of a requirement changed, apart from its id."""
     if old[0].name == new[0].name:
         return list(map(says, old)) != list(map(says, new))
     return list(map(_said, old)) != list(map(_said, new))
@@ -44,7 +44,7 @@ def _said(node: Node) -> tuple[str, str, list[str]]:
 
 
 def _rest(node: Node, both: Collection[str]) -> list[str]:
-    """What stands outside of requirements, and where among it those stand that both versions have."""
+    """The text outside of requirements, with the ids of those that both versions have in their places."""
     if node.kind == "requirement":
         return [node.name] if node.name in both else []
     if node.kind == "key" and node.name in _KEPT_BY_AGENTD:

@@ -1,4 +1,4 @@
-"""What is wrong with a spec as a whole: its head, its sections, its requirements and how many scenarios it has."""
+"""Checks of a spec as a whole: front matter, sections, ids of requirements, number of scenarios, placeholders."""
 
 import re
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _ONCE = ("overview", "flow diagram", "data model")
 def check(
     text: str, front: Front, sheet: Outline, found: list[Part], spec: Spec | None, rules: Rules
 ) -> Iterator[Finding]:
-    """Every problem that is not one of a single requirement or scenario."""
+    """Every finding that is not about the content of a single requirement or scenario."""
     if sheet.unclosed:
         what = "the code fence or comment that begins here is never closed"
         yield Finding("untidy", what, sheet.unclosed, fix="close it")
@@ -31,12 +31,12 @@ def check(
     yield from _headings(found, rules)
     yield from _requirements(sheet, found, rules)
     yield from _scenarios(sheet, found, rules)
-    if any(words in text for words in placeholders.ALL):  # most specs have none, and looking for lines takes time
+    if any(words in text for words in placeholders.ALL):  # a quick test: most specs have none
         yield from placeholders.check(sheet, found, rules)
 
 
 def missing_headings(found: list[Part], rules: Rules) -> list[str]:
-    """The sections that a spec must have and this one has not, in the order they come in a new one."""
+    """The required sections that a spec does not have, in the order of a new spec."""
     there = {part.key for part in found if part.kind == "section"}
     wanted = list(rules.required_headings)
     if "requirements" not in map(str.casefold, wanted):
@@ -45,7 +45,7 @@ def missing_headings(found: list[Part], rules: Rules) -> list[str]:
 
 
 def missing_scenarios(sheet: Outline, found: list[Part], rules: Rules) -> int:
-    """How many scenarios are too few. A pattern that a person set says what one is, on its own lines or in a scenario."""
+    """How many scenarios are missing. With a configured pattern, matches count instead of headings."""
     scenarios = [part for part in found if part.kind == "scenario"]
     pattern = compiled(rules.scenario_pattern) if rules.scenario_pattern else None
     count = len(scenarios)
@@ -60,7 +60,7 @@ def missing_scenarios(sheet: Outline, found: list[Part], rules: Rules) -> int:
 
 @lru_cache(maxsize=64)
 def compiled(pattern: str) -> re.Pattern[str] | None:
-    """A pattern from the configuration; None if it is none."""
+    """A pattern from the configuration; None if it is not a regular expression."""
     try:
         return re.compile(pattern, re.MULTILINE)
     except re.error:
@@ -68,7 +68,7 @@ def compiled(pattern: str) -> re.Pattern[str] | None:
 
 
 def _plain(sheet: Outline, start: int, end: int) -> str:
-    """Lines without code and without bold: `**WHEN** x` is WHEN x to a pattern."""
+    """Lines without code and without bold marks, so that a pattern sees `**WHEN** x` as `WHEN x`."""
     return "\n".join(line for _, line in sheet.plain_lines(start, end)).replace("**", "")
 
 
@@ -102,7 +102,7 @@ def _head(text: str, front: Front, spec: Spec | None) -> Iterator[Finding]:
 
 
 def counted(said: dict[str, Any], spec: Spec) -> dict[str, Any]:
-    """The counts in the front matter as they should be; one that was not there is not missed."""
+    """The counts in the front matter, corrected; a count that is not there is not added."""
     ids = [requirement.id for requirement in spec.requirements]
     right = {"total": len(ids), "ids": ids}
     return {key: right.get(key, value) for key, value in said.items()}
@@ -157,7 +157,7 @@ def _requirements(sheet: Outline, found: list[Part], rules: Rules) -> Iterator[F
 
 
 def _none(sheet: Outline, found: list[Part]) -> Iterator[Finding]:
-    """A spec without a requirement; a placeholder where they should stand is a finding already."""
+    """A finding for a spec without requirements, unless a placeholder there is one already."""
     listed = next((part for part in found if part.kind == "section" and part.key == "requirements"), None)
     if listed is None or any(part.kind == "requirement" for part in found):
         return

@@ -1,6 +1,6 @@
-"""The steps of a scenario: GIVEN, WHEN and THEN with the lines that belong to each, in any of the ways people write them.
+"""The steps of a scenario: GIVEN, WHEN and THEN, in any of the ways people write them.
 
-The first line of each label begins its step; AND, BUT and a label that was there before belong to the step they follow.
+A step begins with the first line that has its label; AND, BUT and a repeated label belong to the step before them.
 """
 
 import re
@@ -36,7 +36,7 @@ _OWN = quoting.structure("|".join((r"#{1,6}(?:[ \t]|$)", r"</?(?i:spec)\b", *_WA
 
 
 class Steps(NamedTuple):
-    """What a scenario says, and the line that each of its steps begins on."""
+    """The texts of the steps, and the line on which each begins."""
 
     lines: Mapping[str, int]
     given: str = ""
@@ -45,7 +45,7 @@ class Steps(NamedTuple):
 
 
 def read(sheet: Outline, start: int, end: int, rules: Rules = USUAL) -> Steps:
-    """The steps between two lines; what stands before the first is none of them."""
+    """The steps between two lines; text before the first step is ignored."""
     label = labels(rules.when_pattern, rules.then_pattern)
     fenced = sheet.fenced
     found: dict[str, list[str]] = {}
@@ -82,7 +82,7 @@ def _text(lines: list[str]) -> str:
 
 @lru_cache(maxsize=64)
 def labels(when_pattern: str, then_pattern: str) -> Label:
-    """How the beginning of a step is told: the usual words, but for WHEN and THEN where a person set others."""
+    """The function that recognises the beginning of a step, with configured patterns for WHEN and THEN."""
     own = {"when": when_pattern, "then": then_pattern}
     changed = {step: pattern for step, pattern in own.items() if pattern != getattr(USUAL, f"{step}_pattern")}
     if not changed:
@@ -111,7 +111,7 @@ def _usual_label(line: str) -> tuple[str, str] | None:
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """A person's pattern; one that is no regular expression matches nothing, and is reported with the rules."""
+    """A configured pattern; one that is not a regular expression matches nothing and is reported by `rule_checks`."""
     try:
         return re.compile(pattern)
     except re.error:
@@ -119,7 +119,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _split(found: dict[str, list[str]], earlier: str, later: str, rules: Rules) -> bool:
-    """Takes a step out of the one before it: `WHEN x THEN y` on one line."""
+    """Split a step off the one before it, as in `WHEN x THEN y`; whether there was one."""
     own = getattr(rules, f"{later}_pattern")
     usual = own == getattr(USUAL, f"{later}_pattern")
     pattern = _compiled(_JOINED.format(later, later.upper()) if usual else rf"(?:{own})[:：]?[ \t]*")

@@ -1,4 +1,4 @@
-"""Puts a spec right: `tidy` what adds no content, `fill` places for a person to complete. All other bytes stay."""
+"""Fixes of a spec: `tidy` changes no content, `fill` adds placeholders for a person. All other bytes stay."""
 
 import re
 from collections import Counter
@@ -17,7 +17,7 @@ from agentd.text.spacing import line_end, spaced, split_ends
 
 
 def tidy(text: str) -> str:
-    """Trailing white space, free lines around headings, levels that are one off, counts in the front matter."""
+    """The text with white space, levels of headings and counts in the front matter corrected."""
     _, sheet, found = _take_apart(text, scenario_steps.USUAL)
     headings = {part.line for part in found if part.level}
     off = {part.line for part in found if part.misplaced and part.kind == "section"}
@@ -31,9 +31,9 @@ def tidy(text: str) -> str:
 
 
 def fill(text: str, rules: Rules = scenario_steps.USUAL) -> str:
-    """The spec with its missing sections, steps and scenarios, each marked for a person to complete."""
+    """The text with placeholders for missing sections, steps and scenarios."""
     if outline(frontmatter.read(text).lines).unclosed:
-        return text  # whatever were added would be hidden by what is not closed
+        return text  # an unclosed fence or comment would hide what is added
     for title in missing_headings(_take_apart(text, rules)[2], rules):
         text = _unless_in_vain(text, _with_section(text, title, rules), rules)
     if rules.require_when_then:
@@ -72,12 +72,12 @@ def _with_counts(text: str) -> str:
     try:
         updated = frontmatter.update(text, {"requirements": counted(said, spec)})
     except Corrupt:
-        return text  # an anchor or another thing that only its author can change
+        return text  # it cannot be edited in place
     return updated if frontmatter.read(updated).lines == front.lines else text
 
 
 def _unless_in_vain(old: str, new: str, rules: Rules) -> str:
-    """The new text, if it leaves less to find but for the places it made."""
+    """The new text, if it has fewer findings apart from placeholders; else the old one."""
     before, after = (sum(each.rule != "placeholder" for each in read(text, rules)[1]) for text in (old, new))
     return new if after < before else old
 
@@ -93,7 +93,7 @@ def _with_section(text: str, title: str, rules: Rules) -> str:
 
 
 def _closing(text: str, found: Sequence[Part]) -> int:
-    """The line that the end of a spec stands before."""
+    """The line before which new parts are added at the end."""
     last = found[-1] if found else None
     return (
         last.line if last and last.kind == "text" and not last.level and len(found) > 1 else len(split_ends(text)) + 1
@@ -115,7 +115,7 @@ def _numbered(number: int) -> str:
 
 
 def _with_steps(text: str, rules: Rules) -> str:
-    """Each scenario with its WHEN and its THEN, from the last to the first so that lines stay where they are."""
+    """The text with WHEN and THEN in each scenario; from last to first, so that line numbers stay valid."""
     _, sheet, found = _take_apart(text, rules)
     lines = split_ends(text)
     for part in reversed([part for part in found if part.kind == "scenario"]):

@@ -1,4 +1,4 @@
-"""A spec as people and agents wrote it, with every problem and its line. Never raises, never guesses."""
+"""A spec read into a value, with a finding for every problem. Never raises, never guesses."""
 
 import json
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ _JSON = ("json", "jsonschema", "json-schema")
 
 
 def read(text: str, rules: Rules = scenario_steps.USUAL) -> tuple[Spec | None, tuple[Finding, ...]]:
-    """The spec as far as it can be understood, None if there is nothing to understand; and what is wrong with it."""
+    """The spec as far as it can be understood, None if the text is empty of parts; and every finding."""
     front = frontmatter.read(text)
     sheet = outline(front.lines, front.first)
     found = parts(sheet, str(front.data.get("title") or ""), rules)
@@ -46,7 +46,7 @@ def parse(text: str, source: str) -> Spec:
 
 
 class _Reader:
-    """One pass over the parts of a spec, collecting what is wrong with them."""
+    """Reads the parts of a spec and collects findings."""
 
     def __init__(self, sheet: Outline, rules: Rules) -> None:
         self.sheet = sheet
@@ -118,7 +118,7 @@ class _Reader:
         return quoting.unescape(lines, OWN)
 
     def data_model(self, part: Part | None) -> Any:
-        """The first JSON block of the section; a model told in words, or in another language, is left to its readers."""
+        """The first JSON block of the section; None if the model is in words or in another language."""
         lines = self.lines(part) if part else ()
         start = next((at for at, line in enumerate(lines) if "json" in line.lower() and _is_json(line)), -1)
         if part is None or start < 0:

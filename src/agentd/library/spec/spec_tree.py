@@ -1,4 +1,4 @@
-"""A spec as a tree of all its headings, in whatever language they are. Joined in order, texts and gaps are the file."""
+"""A spec as a tree of its headings, in any language. Texts and gaps, joined in order, are the file."""
 
 import re
 import unicodedata
@@ -21,10 +21,10 @@ _BLANK = " \t\r\n"
 
 
 class Node(NamedTuple):
-    """A heading with its own lines, and the headings below it. `gap` has the line end of `text` and the blank lines after.
+    """A heading with its own lines, and the headings below it. `gap` is the line end of `text` and the blank lines after.
 
-    `name` is a requirement's id, a scenario's name, a title. The front matter holds its keys; the title, tags and the text
-    before the first heading hold nothing, so that one more of them moves no section.
+    `name` is a requirement's id, a scenario's name, a title. The children of the front matter are its keys. The title, tags
+    and the text before the first heading have no children, so that adding one of them moves no section.
     """
 
     kind: Kind
@@ -35,9 +35,9 @@ class Node(NamedTuple):
     children: tuple["Node", ...] = ()
 
 
-@lru_cache(maxsize=8)  # one merge looks at its texts more than once
+@lru_cache(maxsize=8)  # a merge parses its texts more than once
 def tree(text: str) -> Node:
-    """The whole file; a byte-order mark is its own text, blank lines at the beginning are its gap."""
+    """The whole file; its text is a byte-order mark, if any, and its gap the blank lines at the beginning."""
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     lines = split_ends(text[len(mark) :])
     end = _front(lines)
@@ -57,18 +57,18 @@ def walk(node: Node, path: Path = ()) -> Iterator[tuple[Path, Node]]:
 
 
 def whole(node: Node) -> str:
-    """The text of a node and all below it, without what is blank after it."""
+    """The text of a node and all below it, without the last gap."""
     pieces = [piece for _, each in walk(node) for piece in (each.text, each.gap)]
     return "".join(pieces[:-1])
 
 
 def says(node: Node) -> list[str]:
-    """What a node and all below it say, whatever the white space at the ends of lines."""
+    """The texts of a node and all below it, without white space at line ends."""
     return [plain(each.text) for _, each in walk(node)]
 
 
 def requirements(root: Node) -> dict[str, list[Node]]:
-    """Every heading with the id of a requirement, by id; below Acceptance Criteria there may be another one."""
+    """Every heading with the id of a requirement, by id; Acceptance Criteria may repeat one."""
     found: dict[str, list[Node]] = {}
     for _, node in walk(root):
         if node.kind == "requirement":
@@ -78,7 +78,7 @@ def requirements(root: Node) -> dict[str, list[Node]]:
 
 @lru_cache(maxsize=1024)
 def plain(text: str) -> str:
-    """A text without the white space at the ends of its lines, and with one kind of line end."""
+    """A text without white space at line ends, and with LF line ends."""
     return "\n".join(line.rstrip(" \t") for line in split_lines(text))
 
 
@@ -90,7 +90,7 @@ def _front(lines: list[str]) -> int:
 
 
 def _cuts(lines: list[str], start: int) -> list[tuple[int, int, Kind, str]]:
-    """Where each part of the body begins: line, level, kind and name. Level 0 stands for itself at the top."""
+    """Where each part of the body begins: line, level, kind and name. Level 0 is at the top and has no children."""
     bare = [line.rstrip("\r\n") for line in lines[start:]]
     sheet = outline(bare, start)
     cuts: list[tuple[int, int, Kind, str]] = []
@@ -112,7 +112,7 @@ def _cuts(lines: list[str], start: int) -> list[tuple[int, int, Kind, str]]:
 
 
 def _named(title: str) -> tuple[Kind, str]:
-    """What a heading begins, and its name."""
+    """The kind and the name of the part that a heading begins."""
     requirement = REQUIREMENT.match(title[2:-2] if title[:2] == title[-2:] == "**" else title)
     if requirement:
         return "requirement", requirement[1]
@@ -121,7 +121,7 @@ def _named(title: str) -> tuple[Kind, str]:
 
 
 def _nested(lines: list[str], cuts: list[tuple[int, int, Kind, str]]) -> list[Node]:
-    """The parts of the body, each below the one it belongs to; found from the end."""
+    """The nested parts of the body, built from the end."""
     pending: list[tuple[int, Node]] = []
     end = len(lines)
     for line, level, kind, name in reversed(cuts):
@@ -134,7 +134,7 @@ def _nested(lines: list[str], cuts: list[tuple[int, int, Kind, str]]) -> list[No
 
 
 def _head(lines: list[str], end: int, until: int) -> Node:
-    """The front matter: its keys, each with the comments above it and the lines below, and the line that closes it."""
+    """The front matter: its keys, each with the comments above it, and the closing line."""
     starts: list[tuple[int, str]] = []
     above = 1  # where the comments above the next key begin
     for at in range(1, end - 1):
@@ -161,7 +161,7 @@ def _node(kind: Kind, name: str, lines: list[str], children: tuple[Node, ...] = 
 
 
 def _numbered(children: list[Node]) -> tuple[Node, ...]:
-    """The children, each with a key of its own."""
+    """The children with unique keys."""
     seen: dict[Key, int] = {}
     numbered = []
     for child in children:

@@ -1,4 +1,4 @@
-"""A spec as a new file. A value that no reader could give back is refused, in words its author can act on."""
+"""A spec rendered as a new file. A value that would not read back as the same is refused with the reason."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from agentd.text.outline import closes, opens
 
 OWN = quoting.structure(
     r"#{1,3}(?:[ \t]|$)|#{4,6}[ \t]+[*_`\[]*(?:R\d|(?i:scenario|requirement))|</?(?i:spec)\b"
-)  # deeper headings may stand in a text, unless they begin a part
+)  # a text may have deeper headings, unless they begin a part
 DIAGRAM = ("", "mermaid")
 _ID = re.compile(r"[a-z0-9-]+")
 _REQUIREMENT_ID = re.compile(r"R[0-9]+")
@@ -34,14 +34,14 @@ def render(spec: Spec) -> str:
 
 
 def fenced(info: str, content: str) -> str:
-    """A code block whose fence is longer than any in it."""
+    """A code block with a fence longer than any inside it."""
     longest = max((len(run) for run in re.findall("`{3,}", content)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}{info}\n{content}\n{fence}"
 
 
 def unfenced(lines: list[str]) -> list[str] | None:
-    """The content of a text that is one code block and nothing else."""
+    """The content of a text that is exactly one code block; None for any other."""
     fence = opens(lines[0]) if lines else ""
     if not fence or fence == "<!--":
         return None
@@ -118,7 +118,7 @@ def _scenario(scenario: Scenario, level: str) -> list[str]:
 
 
 def _diagram(text: str) -> str:
-    """A diagram in one fence, whether it came with one or not; words around a diagram stay around it."""
+    """A diagram in one fence, whether it has one or not; a text with a diagram in it stays as it is."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     lines = text.strip().split("\n")
     inner = unfenced(lines)

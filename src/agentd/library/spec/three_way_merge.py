@@ -1,4 +1,4 @@
-"""Two changes of one spec as one text, against the text both began with. No sentence of either side is lost unsaid."""
+"""The three-way merge of a spec. No text of either side is lost without a conflict."""
 
 import re
 
@@ -16,9 +16,9 @@ _END = re.compile("\r?\n")
 
 
 def merge(base: str | None, ours: str | None, theirs: str | None, prefer: Prefer = "") -> Merged:
-    """The spec with both sides' changes; None stands for a file that is not there.
+    """The spec with the changes of both sides; None stands for a file that does not exist.
 
-    `prefer` settles conflicts, with `mark` by marks around them; without it theirs stays. Line ends are theirs.
+    `prefer` settles conflicts; `mark` puts conflict marks around them. Without it, theirs stays. Line ends are theirs.
     """
     if ours is None or theirs is None:
         return _there_or_not(base, ours, theirs, prefer)
@@ -31,7 +31,7 @@ def merge(base: str | None, ours: str | None, theirs: str | None, prefer: Prefer
 
 
 def can_settle(conflict: Conflict) -> bool:
-    """Whether it is enough to prefer a side; where none of the two would be whole, it takes a person."""
+    """Whether preferring a side settles a conflict; otherwise a person has to edit the text."""
     return conflict.why not in FLAWS
 
 
@@ -51,19 +51,19 @@ def _merged(base: str | None, ours: str, theirs: str, prefer: Prefer) -> Merged:
         unfit = _whole(UNFIT, base, ours, theirs, prefer)
         return Merged(unfit.text, (*found, *unfit.conflicts))
     wrong = flaws(before, root, mine, other, settled=bool(found))
-    if wrong and prefer == "mark":  # there is nothing to put marks around but all of it
+    if wrong and prefer == "mark":  # the marks can only go around the whole file
         text = _whole("", base, ours, theirs, prefer).text or ""
     return Merged(text, (*found, *wrong))
 
 
 def _is_made_of(root: Node, pieces: list[Piece]) -> bool:
-    """Whether a text that was put together falls into these pieces again, each as deep as it was."""
+    """Whether a merged text parses into these pieces again, each at its depth."""
     found = [(node.text, len(path)) for path, node in walk(root)][1:]
     return found == [(piece.text, len(piece.path)) for piece in pieces]
 
 
 def _counted(chosen: list[Piece], joiner: Joiner, texts: tuple[str | None, str, str]) -> list[Piece]:
-    """The pieces with the counts at the head put right, if they were right on both sides or both changed them."""
+    """The pieces with computed counts in the front matter, if both sides changed the counts or had them right."""
     at = next((place for place, piece in enumerate(chosen) if piece.path == front_matter_merge.COUNTS), -1)
     if at < 0 or not front_matter_merge.may_count(*texts):
         return chosen
@@ -73,8 +73,8 @@ def _counted(chosen: list[Piece], joiner: Joiner, texts: tuple[str | None, str, 
 
 
 def _in_style(text: str, model: str) -> str:
-    """The text with the byte-order mark of another and with its line ends, or most of its; but where both have several
-    kinds of them, with its own."""
+    """The text with the byte-order mark and the line ends, or the most frequent ones, of another text; with its own line
+    ends if both texts mix them."""
     old, new = _ends(text), _ends(model)
     text = text.removeprefix("\ufeff")
     if old and not new and "\n" in model:
@@ -87,7 +87,7 @@ def _in_style(text: str, model: str) -> str:
 
 
 def _ends(text: str) -> str:
-    """How all lines of a text end; nothing if not all in one way."""
+    """The line end of a text; empty if it mixes several."""
     returns, feeds = text.count("\r"), text.count("\n")
     if not returns or not feeds:
         return "\r" if returns else "\n" if feeds else ""
@@ -95,7 +95,7 @@ def _ends(text: str) -> str:
 
 
 def _there_or_not(base: str | None, ours: str | None, theirs: str | None, prefer: Prefer) -> Merged:
-    """A spec that one side, or both, does not have."""
+    """The merge of a spec that at least one side does not have."""
     there = theirs if ours is None else ours
     if base is None:
         return Merged(there)
@@ -105,7 +105,7 @@ def _there_or_not(base: str | None, ours: str | None, theirs: str | None, prefer
 
 
 def _whole(why: str, base: str | None, ours: str | None, theirs: str | None, prefer: Prefer) -> Merged:
-    """A conflict that is one of the whole file."""
+    """A conflict about the whole file."""
     what = Conflict("", why, base, ours, theirs)
     if prefer != "mark":
         return Merged(ours if prefer == "ours" else theirs, (what,))

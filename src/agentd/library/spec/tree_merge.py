@@ -1,4 +1,4 @@
-"""Three trees of one spec as the pieces of a fourth: texts where the sides agree, clashes where they do not."""
+"""The three-way merge of spec trees: pieces of text where the sides agree, clashes where they do not."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -17,14 +17,14 @@ MOVED = "both put it in another order"
 
 
 class Piece(NamedTuple):
-    """A text of the merged file, and the place it has in the trees."""
+    """A text of the merged file, and its path in the trees."""
 
     path: Path
     text: str
 
 
 class Clash(NamedTuple):
-    """What each side would have in one place."""
+    """A conflict, with the pieces of each side."""
 
     conflict: Conflict
     path: Path
@@ -37,7 +37,7 @@ Pieces = list[Piece | Clash]
 
 
 def combined(base: Node, ours: Node, theirs: Node) -> Pieces:
-    """The pieces of the merged file; a side's parts have the keys that they have in the base."""
+    """The pieces of the merged file; both sides must have the keys of the base (see `renames`)."""
     return _below(base, ours, theirs, (), ())
 
 
@@ -50,12 +50,12 @@ def conflicts(pieces: Iterable[Piece | Clash]) -> Iterator[Conflict]:
 
 
 def pieces_of(node: Node | None, path: Path) -> tuple[Piece, ...]:
-    """All of a node as it is."""
+    """A node and all below it, unchanged."""
     return tuple(Piece(at, each.text) for at, each in walk(node, path)) if node else ()
 
 
 def _both(base: Node | None, ours: Node, theirs: Node, path: Path, names: tuple[str, ...]) -> Pieces:
-    """A part that both sides have."""
+    """Merge a part that both sides have."""
     if ours in (theirs, base):
         return [*pieces_of(theirs, path)]
     if theirs == base:
@@ -79,7 +79,7 @@ def _both(base: Node | None, ours: Node, theirs: Node, path: Path, names: tuple[
 
 
 def settled(base: str | None, ours: str, theirs: str) -> str | None:
-    """The text that both sides' changes come to; None if they contradict. White space at line ends decides nothing."""
+    """The text with the changes of both sides; None if they conflict. White space at line ends does not count."""
     if ours in (base, theirs):
         return theirs
     if theirs == base:
@@ -93,7 +93,7 @@ def settled(base: str | None, ours: str, theirs: str) -> str | None:
 
 
 def _below(base: Node | None, ours: Node, theirs: Node, path: Path, names: tuple[str, ...]) -> Pieces:
-    """All that stands below a part."""
+    """Merge the children of a part."""
     before, mine, other = (
         {child.key: child for child in node.children} if node else {} for node in (base, ours, theirs)
     )
@@ -105,7 +105,7 @@ def _below(base: Node | None, ours: Node, theirs: Node, path: Path, names: tuple
         elif node is None:
             found[key] = [*pieces_of(mine.get(key) or other.get(key), here)]
         elif says(mine.get(key) or other[key]) == says(node):
-            continue  # one side took away what the other left as it was
+            continue  # one side removed what the other left unchanged
         elif node.kind == "key" and node.name in front_matter_merge.BOOKS:
             found[key] = [*pieces_of(mine.get(key) or other.get(key), here)]
         else:
@@ -135,7 +135,7 @@ def _clash(
 
 
 def _names(names: tuple[str, ...], node: Node) -> tuple[str, ...]:
-    """What people call a part; a requirement is known by its id, wherever it stands."""
+    """The names by which a conflict calls a part; a requirement is called by its id alone."""
     number = f" ({node.key[2]})" if node.key[2] > 1 else ""
     if node.kind == "key":
         return (f"front matter: {node.name}{number}",)

@@ -1,1 +1,1 @@
-"""The documents of a change: text to values and back."""
+"""The documents of a change, parsed and rendered. No file is read or written here."""

@@ -1,4 +1,4 @@
-"""clarifications.md as a value and as text: the questions asked before a change was proposed, with their answers."""
+"""clarifications.md, parsed and rendered: the questions asked before a change was proposed, with their answers."""
 
 import re
 from bisect import bisect_right
@@ -23,7 +23,7 @@ Report = Callable[[str, str, int, str], None]
 
 @dataclass(frozen=True)
 class _Page:
-    """The text taken apart; `headings` are those of its questions, `limits` the lines where a section cannot go on."""
+    """The parts of the text: the headings of its questions, and the lines at which a section must end."""
 
     front: Front
     view: Outline
@@ -32,13 +32,13 @@ class _Page:
 
     @property
     def last(self) -> int:
-        """The last line of the file; what follows the last line end is none."""
+        """The number of the last line."""
         lines = self.front.lines
         return max(self.front.first + len(lines) - (2 if lines and not lines[-1] else 1), 1)
 
 
 def render(document: Clarifications) -> str:
-    """A whole new clarifications.md; ValueError says what an agent has to change."""
+    """A whole clarifications.md; ValueError, with words for an agent, if it cannot be written."""
     if not _ID.fullmatch(document.change):
         raise ValueError(f"Change '{document.change}' is not made of lower-case letters, digits and hyphens.")
     if not document.questions:
@@ -77,7 +77,7 @@ def read(text: str, rules: Rules = _RULES) -> tuple[Clarifications | None, tuple
 
 
 def tidy(text: str) -> str:
-    """The text without what is wrong with its form alone; what it says stays as it is."""
+    """The text with white space and levels of headings corrected; its content stays as it is."""
     page = _take_apart(text)
     off = {heading.line for heading in page.headings if heading.level != 2}
     headings = {part.line for part in page.view.sections if part.level <= 2} | off

@@ -1,4 +1,4 @@
-"""questions.yaml: what a planner would ask before it proposes anything, both ways. Nothing in it has been answered yet."""
+"""questions.yaml, parsed and rendered: the questions that a planner wants to ask before it proposes anything."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ MOST = 5
 
 
 def render(change: str, drafts: tuple[Draft, ...]) -> str:
-    """A whole new questions.yaml; ValueError says what an agent has to change."""
+    """A whole questions.yaml; ValueError, with words for an agent, if it cannot be written."""
     listed = [_written(draft) for draft in drafts]
     for number, entry in enumerate(listed, 1):
         _, problem = _read(entry, number)
@@ -22,7 +22,7 @@ def render(change: str, drafts: tuple[Draft, ...]) -> str:
 
 
 def read(text: str) -> tuple[tuple[Draft, ...], str]:
-    """The questions as far as they can be understood, and the first thing that is wrong with them."""
+    """The questions as far as they can be understood, and the first problem."""
     try:
         data = lossless_yaml.load(text)
     except Corrupt as error:
@@ -47,7 +47,7 @@ def _written(draft: Draft) -> dict[str, Any]:
 
 
 def _read(entry: object, number: int) -> tuple[Draft | None, str]:
-    """A question that can be put, or what is wrong with it."""
+    """A question, or None and the problem with it."""
     if not isinstance(entry, Mapping):
         return None, f"question {number} has no topic and no question"
     options = entry.get("options") or []

@@ -1,6 +1,6 @@
-"""proposal.md as a value and as text. What stands in its sections counts; the front matter repeats it for machines.
+"""proposal.md, parsed and rendered. Its sections count; the front matter repeats them for machines.
 
-The body is bound by a checksum; review blocks are no part of it and are only ever added.
+A checksum covers the body, but not the review blocks, which are only ever added.
 """
 
 from agentd.families.change.documents.proposal.page import take_apart
@@ -17,19 +17,19 @@ from agentd.model.rules import Rules
 
 
 def affected_specs(text: str) -> tuple[str, ...]:
-    """The specs a change touches: what the line `Affected specs:` says, else the front matter."""
+    """The specs that a change touches, by the line `Affected specs:`, else by the front matter."""
     return tuple(spec.id for spec in look(text).impact.specs)
 
 
 def removed_specs(text: str) -> tuple[str, ...]:
-    """Those of the affected specs that the change takes out of the library; most texts need no reading to say none."""
+    """The affected specs that the change removes from the library. A text without the word is not parsed."""
     if "removed" not in text.lower():
         return ()
     return tuple(spec.id for spec in look(text).impact.specs if spec.removed)
 
 
 def body(text: str) -> str:
-    """What an approval binds: everything but the reviews, the keys that change on the way, and white space."""
+    """The text that an approval is bound to: all but reviews, white space and keys that change along the way."""
     return bound(look(text))
 
 
@@ -39,7 +39,7 @@ def reviews(text: str) -> tuple[Review, ...]:
 
 
 def verdict(text: str, rules: Rules = RULES) -> tuple[ReviewStatus | None, tuple[Finding, ...]]:
-    """The status of the latest review; None, with the reason, if there is any doubt about it."""
+    """The status of the latest review; None, with a finding, if it is in doubt."""
     page = take_apart(text, rules)
     status, findings = verdict_of(page, rules)
     return status, page.blocks.findings + findings

@@ -1,4 +1,4 @@
-"""The Impact section of a proposal and the keys at its head that say the same; what stands in the section wins."""
+"""The Impact section of a proposal and the keys of the front matter that repeat it; the section wins."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -27,12 +27,12 @@ _DRESS = " \t*_`.。"
 _REMOVED = re.compile(r"[ \t*_]*[(（][ \t*_]*removed[ \t*_]*[)）]", re.IGNORECASE)
 
 Report = Callable[[str, str, int | str, str], None]
-"""Takes rule, message, line (or the key at the head that is meant) and fix."""
+"""Takes rule, message, line (or key of the front matter) and fix."""
 
 
 @dataclass(frozen=True)
 class Read:
-    """The impact as far as it can be understood: what is missing or wrong is None."""
+    """The impact as far as it can be understood; missing or wrong values are None."""
 
     scope: Scope | None
     affected_files: int | None
@@ -62,7 +62,7 @@ def write(impact: Impact) -> str:
 
 
 def problem(impact: Impact) -> str:
-    """Why an impact cannot be written."""
+    """Why an impact cannot be written, or nothing."""
     ids = [spec.id for spec in impact.affected_specs]
     odd = [name for spec in impact.affected_specs for name in (spec.id, *spec.depends) if not is_spec(name)]
     if impact.scope not in SCOPES:
@@ -102,12 +102,12 @@ def read(items: Iterable[Item], head: Mapping[str, Any], report: Report) -> Read
 
 
 def labelled(outline: Outline, start: int, end: int) -> list[Item]:
-    """The lines of a section that carry one of the labels."""
+    """The labelled lines of the section."""
     return bullets.fields(outline, start, end, _SPELLINGS)
 
 
 def is_nothing(text: str) -> bool:
-    """Whether a text says that there is none."""
+    """Whether a text means that there is none."""
     return text.strip(_DRESS + "\n").casefold() in _NOTHING
 
 
@@ -143,7 +143,7 @@ def _specs(item: Item | None, old: Any, report: Report) -> tuple[AffectedSpec, .
     gone: dict[str, bool] = {}
     for name, removed in (_meant(*each) for each in noted(item.lines)):
         if is_spec(name):
-            gone[name] = removed and gone.get(name, True)  # one that is named without the mark as well stays
+            gone[name] = removed and gone.get(name, True)  # a spec that is also named without the mark stays
         else:
             what = f"'{name}' is no name of a spec"
             report("invalid_value", what, item.line, "Names are lower-case letters, digits and hyphens; or write none.")
@@ -156,7 +156,7 @@ def _specs(item: Item | None, old: Any, report: Report) -> tuple[AffectedSpec, .
 
 
 def _meant(name: str, after: str) -> tuple[str, bool]:
-    """The spec that is named, and whether it is marked `(removed)`: any other remark marks nothing."""
+    """The name of a spec, and whether it is marked `(removed)`; other remarks are ignored."""
     name = name.strip(_DRESS)
     mark = _REMOVED.search(name) if name.endswith((")", "）")) else None
     bare = name[: mark.start()] if mark and mark.end() == len(name) else name

@@ -1,4 +1,4 @@
-"""Names in a line of text: in backticks, as an array, plain between commas, or in bullets below it."""
+"""Lists of names in a text: in backticks, in brackets, between commas, or as bullets."""
 
 import re
 from collections.abc import Sequence
@@ -11,17 +11,17 @@ _TOKEN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)|([,，、;；])|[^`,，�
 
 
 def is_spec(name: str) -> bool:
-    """Whether a word can be the name of a spec; `none` says that there is none."""
+    """Whether a word can be the name of a spec; `none` cannot."""
     return ID.fullmatch(name) is not None and name != "none"
 
 
 def names(lines: Sequence[str]) -> tuple[str, ...]:
-    """The names on a label's line, in backticks, as an array or plain, or in the bullets below it."""
+    """The names in the lines of a label."""
     return tuple(name for name, _ in noted(lines))
 
 
 def noted(lines: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """The names, each with what is said right after it; of a plain one that is a part of the name."""
+    """The names, each with the text right after it; for a name without backticks that is part of the name."""
     first = [line.strip() for line in lines if line.strip()]
     if len(first) == 1 and _USUAL.fullmatch(first[0]):
         found = [(name, "") for name in first[0][1:-1].split("`, `")]
@@ -35,14 +35,14 @@ def noted(lines: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 
 def span(text: str) -> str:
-    """A code span that a reader takes for exactly this text."""
+    """A code span of exactly this text."""
     ticks = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
     pad = " " if text[0] in "` " or text[-1] in "` " else ""
     return f"{ticks}{pad}{text}{pad}{ticks}"
 
 
 def _pieces(text: str) -> list[tuple[str, str]]:
-    """Names between commas; of a piece with code spans only what stands in them, and what follows each."""
+    """The names between commas; of a piece with code spans, only the spans, each with the text after it."""
     if "`" not in text:
         return [(part.strip().strip("\"'"), "") for part in _SEPARATOR.split(text)]
     found: list[tuple[str, str]] = []

@@ -1,4 +1,4 @@
-"""A proposal's text taken apart: front matter, sections, review blocks, each with its lines. Nothing is judged here."""
+"""A proposal split into front matter, sections and review blocks, with their lines. Nothing is checked here."""
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
@@ -18,10 +18,12 @@ _TAGS = ("<proposal>", "</proposal>")
 
 @dataclass(frozen=True)
 class Page:
-    """`view` is the body with empty lines where review blocks stand; `ends` has the last line of each known section.
+    """The parts of a proposal.
 
-    headings  the heading of each known section that is there, by its title in lower case
-    doubled   headings of known sections that are there already
+    view      the outline of the body, with review blocks emptied
+    ends      the last line of each known section
+    headings  the heading of each known section, by its title in lower case
+    doubled   further headings of the same sections
     closing   the line of </proposal>, or of the first review block, or after the last line
     """
 
@@ -35,23 +37,23 @@ class Page:
 
     @property
     def last(self) -> int:
-        """The last line of the file; what follows the last line end is none."""
+        """The number of the last line."""
         lines = self.front.lines
         return max(self.front.first + len(lines) - (2 if lines and not lines[-1] else 1), 1)
 
     def lines(self, name: str) -> list[str]:
-        """The lines of a section, without the white space at their ends outside of code."""
+        """The lines of a section, without trailing white space outside of code."""
         start, fenced = self.headings[name].line + 1, self.view.fenced
         lines = self.view.lines[start - self.view.first : self.ends[name] - self.view.first + 1]
         return [line if number in fenced else line.rstrip(" \t") for number, line in enumerate(lines, start)]
 
     def text(self, name: str) -> str:
-        """What a section says."""
+        """The text of a section."""
         return quoting.unescape(self.lines(name), OWN) if name in self.headings else ""
 
 
 def take_apart(text: str, rules: Rules) -> Page:
-    """The parts of a proposal, whatever is missing or wrong."""
+    """Split a proposal, whatever is missing or wrong in it."""
     front = frontmatter.read(text)
     lines = front.lines
     first = front.first
@@ -78,7 +80,7 @@ def take_apart(text: str, rules: Rules) -> Page:
 
 
 def _choose(view: Outline) -> tuple[dict[str, Section], list[Section]]:
-    """For each known title its heading at level 2, else one that is a level off; then the others at level 2."""
+    """For each known title its heading, preferably at level 2; and the other headings of that title at level 2."""
     named: dict[str, list[Section]] = {}
     for part in view.sections:
         name = part.title.rstrip(":： \t").casefold()

@@ -1,4 +1,4 @@
-"""Changes of a proposal's text that leave everything else in it as a person wrote it, byte for byte."""
+"""Edits of a proposal that leave the rest of its text as it is, byte for byte."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,12 +20,12 @@ from agentd.text import frontmatter, spacing
 
 
 def append_review(text: str, review: Review) -> str:
-    """The text with a review added at its end, or in place of the latest of its iteration if that one is resolved."""
+    """The text with a review added at the end, or in place of a resolved one of the same iteration."""
     return review_blocks.append(text, _sound(text).blocks, review)
 
 
 def with_reviews(text: str, reviews: Sequence[Review]) -> str:
-    """The text with these reviews at its end and no others; ValueError if one of them contradicts itself."""
+    """The text with exactly these reviews at its end; ValueError if one contradicts itself."""
     newline = spacing.line_end(text)
     pieces = spacing.split_ends(text)
     for start, end in reversed(take_apart(text, RULES).blocks.spans):
@@ -35,7 +35,7 @@ def with_reviews(text: str, reviews: Sequence[Review]) -> str:
 
 
 def replace_body(text: str, proposal: Proposal) -> str:
-    """The text saying what a new proposal says; reviews, other sections and other keys stay as they are."""
+    """The text with the content of a new proposal; reviews, other sections and other keys stay as they are."""
     refuse(proposal)
     page = _sound(text, head=True)
     newline = spacing.line_end(text)
@@ -61,7 +61,7 @@ def replace_body(text: str, proposal: Proposal) -> str:
 
 
 def tidy(text: str) -> str:
-    """The text without what is wrong with its form alone; what it says stays as it is."""
+    """The text with white space, levels of headings and repeated keys corrected; its content stays as it is."""
     page = take_apart(text, RULES)
     off = {heading.line for heading in page.headings.values() if heading.level != 2}
     headings = {part.line for part in page.view.sections if part.level <= 2} | off
@@ -70,7 +70,7 @@ def tidy(text: str) -> str:
 
 
 def _up_to_date(text: str) -> str:
-    """The text with those keys at its head that repeat the body saying what it says."""
+    """The text with the keys of the front matter that repeat the body updated."""
     reading = look(text)
     page, data = reading.page, reading.page.front.data
     new: dict[str, Any] = {}
@@ -88,19 +88,19 @@ def _up_to_date(text: str) -> str:
         return text
     try:
         return frontmatter.update(text, new)
-    except Corrupt:  # a value that has an anchor is left to the person
+    except Corrupt:  # a value with an anchor cannot be edited in place
         return text
 
 
 def _head_entry(old: dict[str, Any] | None, spec: AffectedSpec) -> dict[str, Any]:
-    """What the head has on a spec, as it is but where it says otherwise whether the spec is removed."""
+    """The entry of a spec in the front matter, corrected if it is wrong about whether the spec is removed."""
     if old and (old.get("removed") is True) == spec.removed:
         return old
     return {key: value for key, value in (old or {}).items() if key != "removed"} | head_spec(spec)
 
 
 def _sound(text: str, head: bool = False) -> Page:
-    """The page; Corrupt if a review block could not be told from what is around it, or the head could not be changed."""
+    """The parts; Corrupt if review blocks cannot be told from the text, or with `head` if the front matter is invalid."""
     page = take_apart(text, RULES)
     found = [finding for finding in page.front.findings if head and finding.rule == "invalid_frontmatter"]
     problems = [(finding.line, finding.message, finding.fix) for finding in (*found, *page.blocks.findings)]

@@ -1,4 +1,4 @@
-"""What a proposal says and what is wrong with it, line by line. Never raises: what cannot be understood is a finding."""
+"""A proposal read into a value, with a finding for every problem. Never raises."""
 
 import json
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ _as_json = json.JSONEncoder(ensure_ascii=False, sort_keys=True, default=str).enc
 
 @dataclass(frozen=True)
 class Reading:
-    """A page with what its impact says, what is wrong with both, and how to report more."""
+    """The parts of a proposal, its impact, the findings so far, and the function that adds one."""
 
     page: Page
     impact: Read
@@ -30,7 +30,7 @@ class Reading:
 
 
 def read(text: str, rules: Rules = RULES) -> tuple[Proposal | None, tuple[Finding, ...]]:
-    """The proposal, if enough of it can be understood, and everything that is wrong with it."""
+    """The proposal, None if not enough of it can be understood; and every finding."""
     reading = look(text, rules)
     value = _value(reading)
     _check_sections(reading)
@@ -43,7 +43,7 @@ def read(text: str, rules: Rules = RULES) -> tuple[Proposal | None, tuple[Findin
 
 
 def look(text: str, rules: Rules = RULES) -> Reading:
-    """The page and its impact."""
+    """Read the parts and the impact."""
     page = take_apart(text, rules)
     found = [replace(each, severity=rules.severity(each.rule)) for each in page.front.findings]
     found += page.blocks.findings
@@ -59,7 +59,7 @@ def look(text: str, rules: Rules = RULES) -> Reading:
 
 
 def bound(reading: Reading) -> str:
-    """What an approval binds: everything but the reviews, the keys that change on the way, and white space."""
+    """The text that an approval is bound to: all but reviews, white space and keys that change along the way."""
     page, seen = reading.page, reading.impact
     head = {key: value for key, value in page.front.data.items() if key not in _VOLATILE}
     specs = [[spec.id, *spec.depends, *(["(removed)"] if spec.removed else [])] for spec in seen.specs]
@@ -72,7 +72,7 @@ def bound(reading: Reading) -> str:
 
 
 def verdict_of(page: Page, rules: Rules) -> tuple[ReviewStatus | None, tuple[Finding, ...]]:
-    """The status of the latest review, if nothing in it says otherwise."""
+    """The status of the latest review; None, with a finding, if its text contradicts it."""
     if page.blocks.findings or not page.blocks.found:
         return None, ()
     latest = page.blocks.found[-1]

@@ -1,4 +1,4 @@
-"""A proposal as text: the front matter by a serializer, the sections so that they read back as the same proposal."""
+"""A proposal rendered as text that reads back as the same proposal."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _SHORT = 200
 
 
 def render(proposal: Proposal) -> str:
-    """A whole new proposal.md with its reviews; ValueError says what an agent has to change."""
+    """A whole proposal.md with its reviews; ValueError, with words for an agent, if it cannot be written."""
     refuse(proposal)
     parts = "\n\n".join(f"## {SECTIONS[name]}\n\n{text}" for name, text in sections(proposal).items())
     body = f"<proposal>\n\n# Change: {proposal.id}\n\n{parts}\n\n</proposal>"
@@ -50,7 +50,7 @@ def sections(proposal: Proposal) -> dict[str, str]:
 
 
 def head(proposal: Proposal) -> dict[str, Any]:
-    """The front matter, but for the checksum."""
+    """The front matter without the checksum."""
     times = {key: getattr(proposal, key) for key in ("created_at", "updated_at", "author") if getattr(proposal, key)}
     return {
         "id": proposal.id,
@@ -76,6 +76,6 @@ def head_impact(value: Impact) -> dict[str, Any]:
 
 
 def head_spec(spec: AffectedSpec) -> dict[str, Any]:
-    """A spec that is removed has no page in the change: its path is that of the one in the library."""
+    """The entry of a spec; the path of a removed one is that in the library."""
     path = f"agentd/specs/{spec.id}.md" if spec.removed else f"specs/{spec.id}.md"
     return {"id": spec.id, "path": path, "depends": list(spec.depends), **({"removed": True} if spec.removed else {})}

@@ -1,6 +1,6 @@
-"""The review blocks of a proposal: found by their exact tags, outside code fences and comments, and only ever added.
+"""The review blocks of a proposal: found by their exact tags, outside of code fences and comments.
 
-A block stands for what a reviewer said; everything around it is left as it is, byte for byte.
+Blocks are added and never edited; the text around them stays as it is, byte for byte.
 """
 
 import re
@@ -26,7 +26,7 @@ _FIX = 'Write <review status="approved" iteration="1" reviewer="name"> on a line
 
 @dataclass(frozen=True)
 class Block:
-    """A review with the lines from its opening tag to its closing one."""
+    """A review, with the lines of its opening and its closing tag."""
 
     review: Review
     line: int
@@ -35,7 +35,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Blocks:
-    """Every review block of a text, and what is wrong with them. `spans` are the lines that are no body, first to last."""
+    """The review blocks of a text and findings about them. `spans` are the lines that belong to blocks, unclosed ones too."""
 
     found: tuple[Block, ...] = ()
     findings: tuple[Finding, ...] = ()
@@ -47,7 +47,7 @@ class Blocks:
 
 
 class _Scan:
-    """One walk over the lines of a body."""
+    """Finds the blocks in one pass over the lines."""
 
     def __init__(self, lines: Sequence[str], first: int) -> None:
         self.lines, self.first = lines, first
@@ -107,7 +107,7 @@ class _Scan:
 
 
 def scan(lines: Sequence[str], first: int, rules: Rules) -> Blocks:
-    """The review blocks in the lines of a body, the first of which is line `first` of its file."""
+    """The review blocks in the lines of a body that begins on line `first` of its file."""
     walk = _Scan(lines, first)
     walk.run()
     severity = rules.severity("invalid_review")
@@ -116,7 +116,7 @@ def scan(lines: Sequence[str], first: int, rules: Rules) -> Blocks:
 
 
 def write(review: Review) -> str:
-    """A block, ready to be added; ValueError if its content contradicts its status."""
+    """A block as text; ValueError if its content contradicts its status."""
     if review.status not in REVIEW_STATUSES:
         raise ValueError(f"status '{review.status}' is none of {', '.join(REVIEW_STATUSES)}.")
     if review.iteration < 1:
@@ -141,14 +141,14 @@ def _meant(quoted: str) -> str:
 
 
 def contradiction(review: Review, said: Sequence[Stated]) -> Stated | None:
-    """What is said in a review against its own status; a resolved review has had its say."""
+    """The first statement of a review that contradicts its status; none for a resolved review."""
     return next((each for each in said if each.word != review.status and review.status != "resolved"), None)
 
 
 def append(text: str, blocks: Blocks, review: Review) -> str:
-    """The text with a block added at its end; in place of the last of its iteration if that one is resolved.
+    """The text with a block added at its end, or in place of the last of its iteration if that one is resolved.
 
-    What an earlier attempt at the same call wrote goes, wherever it stands, so that there are never two of one visit.
+    Blocks of earlier attempts of the same call are removed, so that a call leaves only one.
     """
     newline = spacing.line_end(text)
     block = write(review).replace("\n", newline)
@@ -169,7 +169,7 @@ def append(text: str, blocks: Blocks, review: Review) -> str:
 
 
 def _without(gone: Sequence[Block], pieces: list[str]) -> list[str]:
-    """The lines without these blocks, and without the empty line that set each apart from the next."""
+    """The lines without these blocks and the empty line after each."""
     for block in reversed(gone):
         after = 1 if block.end < len(pieces) and not pieces[block.end].strip() else 0
         del pieces[block.line - 1 : block.end + after]
@@ -177,6 +177,6 @@ def _without(gone: Sequence[Block], pieces: list[str]) -> list[str]:
 
 
 def _visit(call: str) -> str:
-    """What all attempts at a call have in common: `challenge-1` of `challenge-1.2`; nothing if it is no such name."""
+    """The part that all attempts of a call share: `challenge-1` of `challenge-1.2`; empty for other names."""
     found = re.fullmatch(r"(.+-\d+)\.\d+", call)
     return found[1] if found else ""

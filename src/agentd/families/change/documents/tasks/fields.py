@@ -1,4 +1,4 @@
-"""What a task says about itself: the YAML block below its heading, or labelled lines where there is none."""
+"""The fields of a task: from the YAML block below its heading, or from labelled lines."""
 
 import re
 from collections.abc import Sequence
@@ -27,17 +27,17 @@ LABEL = re.compile(
 )
 _LABELS = {"path": "file", "spec": "spec_ref", "do": "description", "depends": "depends_on"}
 _ACTION = re.compile(r"(.*?)[ \t]*[(（\[]([A-Z]+|(?i:create|modify|delete|rename))[)）\]]\s*$")
-_MOST_NESTED = 5000  # the C library has no limit of its own and overflows the stack
+_MOST_NESTED = 5000  # deeper nesting overflows the stack of the C library
 
 
 @dataclass
 class Fields:
-    """The words of a task by key, and the lines they stand on.
+    """The fields of a task by key, and their lines.
 
-    depends   the ids it names
-    rest      the lines that are its description
+    depends   the ids it depends on
+    rest      the lines of its description
     block     the first and the last line inside its YAML block
-    problem   why the block cannot be read, and where
+    problem   the line and the reason why the block cannot be read
     """
 
     values: dict[str, str] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class Fields:
 
 
 def fields(plan: Outline, item: Item) -> Fields:
-    """Everything an item says below its first line."""
+    """The fields below the first line of an item."""
     if item.level:
         block = _block(plan, item)
         if block:
@@ -58,7 +58,7 @@ def fields(plan: Outline, item: Item) -> Fields:
 
 
 def _block(plan: Outline, item: Item) -> tuple[int, int] | None:
-    """The lines of the first YAML block that speaks of a task, or else of the first there is, without its fences."""
+    """The lines inside the first YAML block with a key of a task, else inside the first YAML block."""
     other = None
     fence = ""
     start = 0
@@ -90,7 +90,7 @@ def _from_block(plan: Outline, item: Item, block: tuple[int, int]) -> Fields:
 
 
 def _plain(lines: Sequence[str], first: int) -> Fields | None:
-    """A block as agentd writes it, read at once; None if it is any other."""
+    """The fields of a block in the form that agentd writes, read without YAML; None for any other form."""
     plain = _PLAIN.fullmatch("\n".join(lines))
     if plain is None:
         return None
@@ -101,7 +101,7 @@ def _plain(lines: Sequence[str], first: int) -> Fields | None:
 
 
 def _careful(lines: Sequence[str], first: int) -> Fields:
-    """A block in any YAML. Every scalar is text, so that the id 1.10 is not the number 1.1."""
+    """The fields of any YAML block. Every scalar is read as text, so that the id 1.10 is not the number 1.1."""
     found = Fields()
     text = "\n".join(lines)
     if sum(map(text.count, ("[", "{", "- ", "? "))) > _MOST_NESTED:
@@ -149,7 +149,7 @@ def _take(found: Fields, key: yaml.Node, value: yaml.Node, first: int) -> None:
 
 
 def _from_labels(plan: Outline, item: Item) -> Fields:
-    """Lines such as `File: src/a.py (CREATE)`, bulleted or not; lines below `Do:` that are indented deeper go with it."""
+    """The fields of labelled lines such as `File: src/a.py (CREATE)`, with or without bullets."""
     found = Fields()
     for number in range(item.line + 1, item.end + 1):
         line = plan.lines[number - plan.first]

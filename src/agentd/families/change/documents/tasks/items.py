@@ -1,4 +1,4 @@
-"""Where each task stands in tasks.md, by its heading or its checkbox, and which layer a number means there."""
+"""The tasks of a tasks.md by their headings or checkboxes, and the layers that numbers stand for."""
 
 import re
 from collections.abc import Sequence
@@ -22,10 +22,10 @@ TAGS = ("<tasks>", "</tasks>")
 
 @dataclass(frozen=True)
 class Item:
-    """A task as it stands there: its heading or checkbox at `line`, and what belongs to it up to line `end`.
+    """A task in the text: its heading or checkbox on `line`, its content up to line `end`.
 
     word    its id as written, if it has one
-    section the layer in whose section it stands
+    section the layer whose section it is in
     level   of its heading; 0 for a checkbox
     box     what is in the checkbox
     """
@@ -41,7 +41,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Items:
-    """All tasks of a file. `layers` tells what a number before the dot means, `odd` the lines that mean nothing."""
+    """All tasks of a file. `layers` maps the number before the dot to a layer; `odd` has lines that are not understood."""
 
     found: tuple[Item, ...]
     layers: dict[int, Layer]
@@ -49,7 +49,7 @@ class Items:
     odd: tuple[tuple[int, str], ...]
 
     def id(self, word: str) -> tuple[Layer, int] | None:
-        """The layer and number of an id in either form."""
+        """The layer and the number of an id such as `data.1` or `1.1`."""
         found = _ID.fullmatch(word)
         if found is None:
             return None
@@ -57,13 +57,13 @@ class Items:
         return (layer, int(found[3])) if layer else None
 
     def name(self, word: str) -> str:
-        """An id in the usual form; anything else as it is."""
+        """An id in the form `data.1`; any other text as it is."""
         known = self.id(word)
         return f"{known[0]}.{known[1]}" if known else word
 
 
 def normal_id(word: str) -> str:
-    """`data.1` for `1.1`; anything else as it is."""
+    """`data.1` for `1.1`; any other text as it is."""
     return Items((), _NUMBERS, (), ()).name(word)
 
 
@@ -124,7 +124,7 @@ def _cut(
 
 
 def _checkboxes(plan: Outline, start: int, end: int, section: Layer | None, odd: list[tuple[int, str]]) -> list[Item]:
-    """The tasks that are items of a list; each goes on to the next line that is indented no deeper."""
+    """The tasks that are list items; each ends before the next line that is not indented deeper."""
     found: list[Item] = []
     number = start
     for line, text in plan.plain_lines(start, end):

@@ -1,4 +1,4 @@
-"""One task as a value, with everything that is wrong with it."""
+"""One task as a value, with its findings."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ _INSIDE = "name the file by its path from the project's root"
 
 
 def spec_ref(text: str) -> str:
-    """`auth-flow:R1` for `specs/auth-flow.md#R1`; anything else as it is."""
+    """`auth-flow:R1` for `specs/auth-flow.md#R1`; any other text as it is."""
     if _REF.fullmatch(text):
         return text
     bare = text.strip().strip("`")
@@ -43,7 +43,7 @@ def finding(rule: str, message: str, line: int, fix: str = "") -> Finding:
 
 
 def task_of(item: Item, found: Fields, known: Items) -> tuple[Task | None, str, list[Finding]]:
-    """The task of an item, unless something it cannot do without is wrong; its id; and what is wrong."""
+    """The task of an item, None if its id, action or status is wrong; its id; and its findings."""
     problems: list[Finding] = []
 
     def wrong(what: str, key: str = "", fix: str = "", rule: str = "invalid_task") -> None:
@@ -83,20 +83,20 @@ def task_of(item: Item, found: Fields, known: Items) -> tuple[Task | None, str, 
 
 
 def _leaves(path: str) -> bool:
-    """Whether a path, or one of the two of a renaming, leads out of the project."""
+    """Whether a path, or one of the two of a rename, leads out of the project."""
     if " " in path and _ARROW.search(path):
         return any(map(_leaves, _ARROW.split(path)))
     return bool(_OUTSIDE.match(path)) or (".." in path and ".." in _SEPARATOR.split(path))
 
 
 def place_of(item: Item, found: Fields, known: Items) -> str:
-    """The id of a task; empty if it has none that can be understood."""
+    """The id of a task; empty if it has none."""
     place = _place(item, found, known, lambda *_, **__: None)
     return f"{place[0]}.{place[1]}" if place else ""
 
 
 def _place(item: Item, found: Fields, known: Items, wrong: Callable[..., None]) -> tuple[Layer, int] | None:
-    """The layer and number of a task, from its heading and its block, which must not disagree."""
+    """The layer and the number of a task, by its heading and its block, which must agree."""
     word = item.word
     if item.section and word.isdecimal() and word.isascii():
         word = f"{item.section}.{word}"

@@ -1,4 +1,4 @@
-"""Changes to a tasks.md that leave everything else in it as it is, byte for byte."""
+"""Edits of a tasks.md that leave the rest of its text as it is, byte for byte."""
 
 import re
 
@@ -15,7 +15,7 @@ _ONE_LINE = re.compile(r"[ \t]*[\"']?status[\"']?[ \t]*:[ \t]+[\w\"'][^{\[]*$")
 
 
 def tidy(text: str) -> str:
-    """The text with white space, heading levels and counts put right; it says what it said."""
+    """The text with white space, levels of headings and counts corrected; its content stays as it is."""
     page = take_apart(text)
     lines = split_ends(text)
     for heading, level in page.items.headings:
@@ -43,7 +43,7 @@ def set_status(text: str, task_id: str, status: TaskStatus) -> str:
 
 
 def without_status(text: str) -> str:
-    """What the tasks say, whatever their status: the same for a text in which only that, or white space, changed."""
+    """The text without statuses and extra white space: equal for texts that differ only in these."""
     page = take_apart(text)
     first = page.plan.first
     lines = list(page.plan.lines)
@@ -74,7 +74,7 @@ def _the_item(page: Page, task_id: str) -> Item:
 
 
 def _set_label(lines: list[str], item: Item, found: Fields, status: TaskStatus) -> None:
-    """Changes the checkbox, and the line `Status:` if there is one; a task with neither gets that line."""
+    """Change the checkbox and the line `Status:`; a task with neither gets that line."""
     if item.box:
         lines[item.line - 1] = _ticked(lines[item.line - 1], BOXES[status])
     if "status" in found.lines:
@@ -96,7 +96,7 @@ def _ticked(line: str, mark: str) -> str:
 
 
 def _without_key(lines: list[str], start: int, end: int) -> None:
-    """Writes a block anew, without its status; one that cannot be read stays."""
+    """Write a block again without its status; a block that cannot be read stays."""
     try:
         data = lossless_yaml.load("\n".join(lines[start : end + 1]))
     except Corrupt:

@@ -1,4 +1,4 @@
-"""A whole tasks.md from its value."""
+"""A tasks.md rendered from its value."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from agentd.text import frontmatter, lossless_yaml, quoting
 
 
 def render(document: Tasks) -> str:
-    """A whole tasks.md, layer by layer. Raises ValueError for a title that is not one line."""
+    """A whole tasks.md, layer by layer; ValueError for a title that is not one line."""
     body = ["<tasks>\n"]
     for number, layer in enumerate(LAYERS, 1):
         members = [task for task in document.tasks if task.layer == layer]
