@@ -17,7 +17,7 @@ from tests.documents.hand_edits import Edit, hand_edits, nasty_lines, nasty_text
 NAMES = st.from_regex(r"[a-z0-9][a-z0-9-]{0,8}", fullmatch=True)
 PATHS = st.lists(
     st.text(st.characters(exclude_characters="/\\~:", exclude_categories=["Cc", "Cs"]), min_size=1, max_size=8).filter(
-        lambda part: part.strip(". ") == part and " -> " not in part and " → " not in part
+        lambda part: part.strip().strip(". ") == part and " -> " not in part and " → " not in part
     )
     | st.sampled_from(["src", "用户", "a b", "it's", "x#y", "null", "- x", "1.10", "'q'", '"', "{x}", "#"]),
     min_size=1,

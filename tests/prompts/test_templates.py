@@ -47,7 +47,7 @@ VALUES = {
     "outcomes": "done",
     "forward": "done",
 }
-STEPS = sorted(NEEDS)
+STEPS = sorted(step for steps in NEEDS.values() for step in steps)
 FROM_PEOPLE = ("description", "issues", "findings", "tasks", "evidence", "output", "against", "code_issues")
 
 

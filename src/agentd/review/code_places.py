@@ -1,6 +1,6 @@
 """The places that a finding about code can name: the files, the lines that the change touched, the uses of those."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -25,29 +25,19 @@ def ground(cwd: Path, issues: Sequence[Issue], base: str, tree: str) -> tuple[Is
     def text(path: str) -> str | None:
         return _text(cwd, path)
 
-    def touched(path: str) -> Collection[range] | None:
-        return ranges.get(_plain(path), ())
-
     @cache
     def callers(path: str) -> str:
         return changed_code.uses(text(path) or "", names)
 
-    def before(path: str) -> str | None:
-        return olds.get(_plain(path))
-
     return tuple(
-        replace(one, ungrounded=code_grounding.ungrounded(one, text, touched, callers, before)) for one in issues
+        replace(one, ungrounded=code_grounding.ungrounded(one, text, ranges.get, callers, olds.get)) for one in issues
     )
 
 
 def _text(place: Path, path: str) -> str | None:
     """The text of a file of the project; None if it does not exist or is outside."""
     try:
-        found = inside(place, _plain(path), "file")
+        found = inside(place, path, "file")
         return read_text(found, path) if found.is_file() else None
     except (AgentdError, OSError):
         return None
-
-
-def _plain(path: str) -> str:
-    return path.removeprefix("./")

@@ -25,23 +25,16 @@ from agentd.runs.safeguard import Safeguard
 from agentd.runs.work import Work
 
 RECORDS = ("baseline.json", "evidence.json", "REVIEW.md", "implementation.diff", "reviews/")
-# The tool that each template tells its agent to use; a step without it does not get the template.
+# The tool that a template tells its agent to use, with the steps that have such a template.
 NEEDS = {
-    "draft_questions": "draft_questions",
-    "generate": "create_proposal",
-    "propose": "create_proposal",
-    "review_proposal": "edit_file",
-    "write_spec": "create_spec",
-    "review_spec": "edit_file",
-    "break_down": "create_tasks",
-    "review_tasks": "edit_file",
-    "fix_format": "edit_file",
-    "challenge": "append_review",
-    "revise": "edit_file",
-    "implement": "edit_code",
-    "mend": "edit_code",
-    "resolve": "edit_code",
-    "review": "create_review",
+    "draft_questions": ("draft_questions",),
+    "create_proposal": ("generate", "propose"),
+    "create_spec": ("write_spec",),
+    "create_tasks": ("break_down",),
+    "edit_file": ("review_proposal", "review_spec", "review_tasks", "fix_format", "revise"),
+    "append_review": ("challenge",),
+    "edit_code": ("implement", "mend", "resolve"),
+    "create_review": ("review",),
 }
 
 
@@ -139,4 +132,4 @@ class ChangeCall(AgentCall):
 
 def template_of(step: str, tools: Collection[str]) -> str:
     """The name of a step's template, or nothing if the step does not have the tool that the template needs."""
-    return step if NEEDS.get(step) in tools else ""
+    return step if any(step in NEEDS.get(tool, ()) for tool in tools) else ""

@@ -135,13 +135,10 @@ def _missing(documents: Documents, state: State | None, rules: Rules) -> Iterato
         return
     plan, known = documents.proposal, documents.known
     unneeded = plan is not None and all(one.removed for one in plan.impact.affected_specs)
-    there = {
-        "proposal.md": "proposal.md" in known,
-        "tasks.md": "tasks.md" in known,
-        "specs/": bool(documents.specs) or unneeded,
-    }
-    for name, found in there.items():
-        if not found and name not in state.run.waived:
+    missing = [name for name in ("proposal.md", "tasks.md") if name not in known]
+    missing += [] if documents.specs or unneeded else ["specs/"]
+    for name in missing:
+        if name not in state.run.waived:
             what = f"the change is {state.run.phase}, and {name} is missing"
             again = f"set 'phase: proposed' in STATE.yaml, then: agentd plan {state.run.name}"
             fix = f"git checkout {documents.home}/{name}   # or {again}"

@@ -24,15 +24,6 @@ from agentd.state.layout import Place
 from agentd.usage.calls import spent
 
 AGENTLESS = "archive"  # the command that calls no agent
-# The action that a command reports, by the phase it ended in.
-ACTIONS = {
-    "proposed": "Proposed",
-    "challenged": "Challenged",
-    "rejected": "Rejected",
-    "implementing": "Implementing",
-    "complete": "Complete",
-    "archived": "Archived",
-}
 VERDICTS = ("challenger", "reviewer")
 
 
@@ -47,7 +38,7 @@ def fields(work: Work, event: str, details: Mapping[str, str]) -> Mapping[str, A
 def summary(state: State) -> Mapping[str, Any]:
     """The fields of a report: what was done, the verdict, the number of reproposals, the cost."""
     return {
-        "action": ACTIONS.get(state.run.phase, ""),
+        "action": state.run.phase.capitalize(),
         "verdict": str(state.fields.get("verdict") or ""),
         "iteration_count": _reproposals(state.fields.get("llm_calls")),
         "cost": _costs(state.fields),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from agentd.families.change.documents import proposal
+from agentd.families.change.documents.proposal.review_blocks import visit
 from agentd.model.change import Review
 from agentd.runs.work import Work
 from agentd.state import durable
@@ -19,7 +20,7 @@ def put_reviews_back(work: Work, before: Sequence[Review], call: str = "") -> No
     now = proposal.reviews(text)
     mine = [review for review in now if call and review.call == call][-1:]
     # The review of a repeated attempt replaces that of the attempt before.
-    due = [review for review in before if not mine or _visit(review) != _visit(mine[0])] + mine
+    due = [review for review in before if not mine or visit(review.call) != visit(mine[0].call)] + mine
     if not text or list(now) == due:
         return
     try:
@@ -28,7 +29,3 @@ def put_reviews_back(work: Work, before: Sequence[Review], call: str = "") -> No
         return  # a review contradicts itself, which validation reports
     durable.replace(work.home / "proposal.md", whole.encode(errors="surrogateescape"), "document")
     work.say("⚠ the reviews in proposal.md were changed by the agent and have been put back")
-
-
-def _visit(review: Review) -> str:
-    return review.call.rpartition(".")[0]

@@ -24,6 +24,7 @@ NAME = "archive.json"
 VERSION = 1
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
 T = TypeVar("T")
+Command = Literal["archive", "undo"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,10 @@ class Touched:
         if self.after == self.before:
             return "same"
         return "removed" if self.after is None else "added" if self.before is None else "changed"
+
+    def texts(self, command: Command) -> tuple[str | None, str | None]:
+        """The texts before and after a command; an undo goes from the later to the earlier one."""
+        return (self.before, self.after) if command == "archive" else (self.after, self.before)
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, get_args
 
 from agentd.errors import AgentdError, Meddled
 from agentd.families.change import ACTIVE, ARCHIVE, LAYOUT, NAME
 from agentd.families.change.archive import conflict_copies, messages, records
 from agentd.families.change.archive.merge import merge_specs
-from agentd.families.change.archive.records import Record, Touched
+from agentd.families.change.archive.records import Command, Record, Touched
 from agentd.library import snapshot
 from agentd.model.merge import Prefer
 from agentd.model.run import Outcome
@@ -28,7 +28,6 @@ from agentd.runs.work import Work, work_on
 from agentd.state import durable, reading
 from agentd.state.layout import Place
 
-Command = Literal["archive", "undo"]
 _OWN_WORDS = re.compile(r"(?:^|\s)#.*|^[\w.-]+:", re.MULTILINE)
 
 
@@ -48,10 +47,9 @@ def pending(root: Path) -> Pending | None:
 
 
 def _pending(data: Any) -> Pending:
-    commands: dict[str, Command] = {"archive": "archive", "undo": "undo"}
-    if not LAYOUT.names.fullmatch(data["change"]):
+    if data["deed"] not in get_args(Command) or not LAYOUT.names.fullmatch(data["change"]):
         raise ValueError
-    return Pending(commands[data["deed"]], data["change"])
+    return Pending(data["deed"], data["change"])
 
 
 def begin(root: Path, command: Command, change: str) -> None:
@@ -103,7 +101,7 @@ def write_specs(root: Path, record: Record, command: Command, strict: bool = Tru
     """
 
     def is_due(name: str) -> bool:
-        path, (old, new) = root / snapshot.LIBRARY / name, _texts(record.specs[name], command)
+        path, (old, new) = root / snapshot.LIBRARY / name, record.specs[name].texts(command)
         now = reading.raw(path)
         if strict and now not in (old, new):
             done = "archived" if command == "archive" else "undone"
@@ -114,12 +112,7 @@ def write_specs(root: Path, record: Record, command: Command, strict: bool = Tru
     for name in list(filter(is_due, record.specs)):
         if is_due(name):
             one = record.specs[name]
-            _write(root / snapshot.LIBRARY / name, _texts(one, command)[1], one.mode)
-
-
-def _texts(one: Touched, command: Command) -> tuple[str | None, str | None]:
-    """The texts of a spec before and after a command."""
-    return (one.before, one.after) if command == "archive" else (one.after, one.before)
+            _write(root / snapshot.LIBRARY / name, one.texts(command)[1], one.mode)
 
 
 def _write(path: Path, text: str | None, mode: int) -> None:

@@ -153,7 +153,7 @@ def append(text: str, blocks: Blocks, review: Review) -> str:
     newline = spacing.line_end(text)
     block = write(review).replace("\n", newline)
     pieces = spacing.split_ends(text)
-    mine = [each for each in blocks.found if _visit(review.call) and _visit(each.review.call) == _visit(review.call)]
+    mine = [each for each in blocks.found if visit(review.call) and visit(each.review.call) == visit(review.call)]
     same = [each for each in blocks.found if each.review.iteration == review.iteration][-1:]
     old = mine[-1:] if mine else [each for each in same if each.review.status == "resolved"]
     if old and (old[0] is blocks.found[-1] or not mine):
@@ -176,7 +176,7 @@ def _without(gone: Sequence[Block], pieces: list[str]) -> list[str]:
     return pieces
 
 
-def _visit(call: str) -> str:
+def visit(call: str) -> str:
     """The part that all attempts of a call share: `challenge-1` of `challenge-1.2`; empty for other names."""
     found = re.fullmatch(r"(.+-\d+)\.\d+", call)
     return found[1] if found else ""
