@@ -7,7 +7,7 @@ from pathlib import Path
 from agentd.app import open_project
 from agentd.errors import AgentdError
 from agentd.model.decision import Answer, Decision
-from agentd.runs import decisions
+from agentd.runs import answer_file
 from agentd.runs.project import Project
 from agentd.runs.report import Report
 
@@ -44,7 +44,7 @@ class Terminal:
 
     def project(self, brief: bool = False) -> Project:
         """The project, with somebody there who answers every question as ANSWERS has it."""
-        told = decisions.from_data(ANSWERS, "you")
+        told = answer_file.from_data(ANSWERS, "you")
 
         def ask(decision: Decision) -> Answer | None:
             answer = told(decision)

@@ -1,20 +1,18 @@
 """The configuration: the project's file over the person's own over the defaults. A bad value names itself and its file."""
 
 import os
-import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from math import inf
 from pathlib import Path
 from typing import Any
 
 from agentd.errors import BadConfig
-from agentd.model.evidence import KINDS, Command, Kind
-from agentd.model.finding import SEVERITIES
-from agentd.model.models import COMPLEXITIES, AgentModel, Complexity, select
-from agentd.model.rules import SEVERITY, Rules
-from agentd.runs.defaults import AGENT, CHOICES, DEFAULTS, MODEL, OPEN, REQUIRED, TOP
+from agentd.model.evidence import Command, Kind
+from agentd.model.models import AgentModel, Complexity, select
+from agentd.model.rules import Rules
+from agentd.runs.config_values import merge
+from agentd.runs.defaults import AGENT, DEFAULTS
 from agentd.runs.layout import Layout
 
 
@@ -90,7 +88,7 @@ def read_config(root: Path, layouts: Iterable[Layout] = (), env: Mapping[str, st
     sections = {**others, **{name: dict(keys) for name, keys in {**DEFAULTS, **own}.items()}}
     warnings: list[str] = []
     for path, data in files:
-        _merge(sections, data, path, warnings)
+        merge(sections, data, path, warnings)
     return Config(sections, tuple(warnings), ("workflow", *own, "limits"))
 
 
@@ -114,129 +112,3 @@ def _read(path: Path) -> dict[str, Any]:
         raise BadConfig(f"{path}: not UTF-8 text.", f"save {path} as UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise BadConfig(f"{path}: {error}.", f"edit {path}") from None
-
-
-def _merge(sections: dict[str, dict[str, Any]], data: dict[str, Any], path: Path, warnings: list[str]) -> None:
-    for name, keys in data.items():
-        if name in TOP:
-            continue
-        if name not in sections:
-            warnings.append(f"{path}: unknown section [{name}]{_near(name, sections)}")
-        elif not isinstance(keys, dict):
-            raise BadConfig(f"{path}: {name} = {keys!r} must be a section [{name}].", f"edit {path}")
-        else:
-            for key, value in keys.items():
-                _set(sections[name], name, key, value, path, warnings)
-            ids = [model.id for model in sections[name].get("models", ())]
-            default = sections[name].get("default")
-            if "default" in keys and default and ids and default not in ids:
-                raise _bad(path, f"{name}.default", default, f"one of {', '.join(ids)}")
-
-
-def _set(section: dict[str, Any], name: str, key: str, value: Any, path: Path, warnings: list[str]) -> None:
-    if key not in section and name not in OPEN:
-        warnings.append(f"{path}: unknown key {name}.{key}{_near(key, section)}")
-        return
-    if (name, key) == ("validation", "severity_map") and isinstance(value, dict):
-        section[key] = dict(section[key])  # the defaults are shared
-        for rule, severity in value.items():
-            _set_severity(section[key], rule, severity, path, warnings)
-        return
-    if key == "models":
-        section[key] = _models(name, value, path, warnings)
-        return
-    if name == "evidence" and key in KINDS and not isinstance(value, str):
-        section[key] = _commands(next(kind for kind in KINDS if kind == key), value, path)
-        return
-    kind: type = int if name == "limits" else str if name in OPEN else type(section[key])
-    section[key] = _value(f"{name}.{key}", value, kind, path, CHOICES.get(f"{name}.{key}", ()))
-    if name == "validation" and key.endswith("_pattern"):
-        try:
-            re.compile(value)
-        except re.error as error:
-            raise _bad(path, f"{name}.{key}", value, f"a regular expression ({error})") from None
-
-
-def _value(where: str, value: Any, kind: type, path: Path, choices: tuple[str, ...] = ()) -> Any:
-    """The value of a setting, if it is of its kind and one of its choices."""
-    if kind is tuple and isinstance(value, list) and all(isinstance(entry, str) for entry in value):
-        return tuple(value)
-    if kind is float and type(value) is int:
-        value = float(value) if value < 10**300 else inf
-    if type(value) is not kind or (isinstance(value, int | float) and not 0 <= value < inf):
-        raise _bad(path, where, value, _ALLOWED[kind])
-    if choices and value not in choices:
-        raise _bad(path, where, value, f"one of {', '.join(choices)}")
-    return value
-
-
-def _commands(kind: Kind, value: Any, path: Path) -> tuple[Command, ...]:
-    """The commands of a kind, each in the place of work or in a folder below it."""
-    found = []
-    for entry in value if isinstance(value, list) else [value]:
-        said = {"run": entry} if isinstance(entry, str) else entry
-        if not isinstance(said, dict) or not {"run"} <= said.keys() <= {"run", "in"}:
-            allowed = 'a command, or a list of commands and of {in = "folder", run = "command"}'
-            raise _bad(path, f"evidence.{kind}", value, allowed)
-        run, folder = said["run"], said.get("in", "")
-        if not isinstance(run, str) or not run.strip() or not isinstance(folder, str) or _leaves(folder):
-            raise _bad(path, f"evidence.{kind}", entry, "a command that is not empty, in a folder of the project")
-        found.append(Command(kind, run, folder.strip("/").removeprefix("./")))
-    return tuple(found)
-
-
-def _leaves(folder: str) -> bool:
-    return folder.startswith(("/", "~")) or ".." in folder.split("/")
-
-
-def _models(agent: str, value: Any, path: Path, warnings: list[str]) -> tuple[AgentModel, ...]:
-    """The models of an agent: a list of tables, each checked like a section."""
-    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
-        raise _bad(path, f"{agent}.models", value, f"a list of tables [[{agent}.models]]")
-    choices = {"complexity": COMPLEXITIES, "reasoning": CHOICES.get(f"{agent}.reasoning", ())}
-    found: dict[str, AgentModel] = {}
-    for number, entry in enumerate(value):
-        where = f"{agent}.models[{number}]"
-        known: dict[str, Any] = {}
-        for key, given in {**REQUIRED, **entry}.items():
-            if key not in MODEL:
-                warnings.append(f"{path}: unknown key {where}.{key}{_near(key, MODEL)}")
-            else:
-                known[key] = _value(f"{where}.{key}", given, MODEL[key], path, choices.get(key, ()))
-        for key in REQUIRED:
-            if not known[key]:
-                raise _bad(path, f"{where}.{key}", "", "text that is not empty")
-        if known["id"] in found:
-            raise _bad(path, f"{where}.id", known["id"], "another one than those before")
-        found[known["id"]] = AgentModel(effort=known.pop("reasoning", ""), **known)
-    return tuple(found.values())
-
-
-def _set_severity(section: dict[str, Any], rule: str, severity: Any, path: Path, warnings: list[str]) -> None:
-    if rule not in SEVERITY:
-        warnings.append(f"{path}: unknown key validation.severity_map.{rule}{_near(rule, SEVERITY)}")
-    elif severity not in SEVERITIES:
-        raise _bad(path, f"validation.severity_map.{rule}", severity, f"one of {', '.join(SEVERITIES)}")
-    else:
-        section[rule] = severity
-
-
-_ALLOWED = {
-    int: "a whole number from 0",
-    float: "a number from 0",
-    bool: "true or false",
-    str: "text",
-    tuple: "a list of texts",
-    dict: "a section",
-}
-
-
-def _bad(path: Path, key: str, value: Any, allowed: str) -> BadConfig:
-    return BadConfig(f"{path}: {key} = {value!r} is not allowed: it must be {allowed}.", f"edit {path}")
-
-
-def _near(name: str, known: Mapping[str, Any]) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, list(known), 1)
-    return f" (did you mean {near[0]}?)" if near else ""

@@ -2,33 +2,22 @@
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from agentd.errors import NotFound, RunNotFound, Unsound, UsageError
+from agentd.errors import NotFound, RunNotFound, UsageError
 from agentd.model.decision import Answer, Decision
 from agentd.model.moment import Moment
 from agentd.model.workflow import Workflow
 from agentd.runs.config import Config, read_config
 from agentd.runs.layout import Layout
+from agentd.runs.tables import Tables
 from agentd.state.layout import Place, find_root
 from agentd.state.store import Store
-from agentd.workflows.load import parse, with_limits
-
-
-def _nobody(_: Decision) -> Answer | None:
-    return None
-
-
-def _quiet(_: str) -> None:
-    return None
-
-
-def _unseen(_: Moment) -> None:
-    return None
 
 
 @dataclass(frozen=True)
@@ -43,13 +32,12 @@ class Project:
     root: Path
     config: Config
     layouts: tuple[Layout, ...]
-    ask: Callable[[Decision], Answer | None] = _nobody
-    say: Callable[[str], None] = _quiet
-    watch: Callable[[Moment], None] = _unseen
+    ask: Callable[[Decision], Answer | None] = lambda decision: None
+    say: Callable[[str], None] = lambda text: None
+    watch: Callable[[Moment], None] = lambda moment: None
     attended: bool = False
     interrupted: threading.Event = field(default_factory=threading.Event)
     turn: threading.Lock = field(default_factory=threading.Lock)
-    tables: dict[tuple[str, bool], Workflow] = field(default_factory=dict)
     known: dict[tuple[str, str], Any] = field(default_factory=dict)
     finished: tuple[str, ...] = ()
 
@@ -83,85 +71,13 @@ class Project:
         """The kinds of calls that are counted together whatever item they are for."""
         return tuple(kind for layout in self.layouts for kind in layout.kinds)
 
-    def _built_in(self) -> dict[str, Layout]:
-        return {name: layout for layout in self.layouts for name in layout.workflows}
-
-    def workflow_files(self) -> Mapping[str, Path]:
-        """The person's own workflows by name of file."""
-        folder = self.root / "agentd" / "workflows"
-        return {path.stem: path for path in sorted(folder.glob("*.y*ml"))} if folder.is_dir() else {}
-
-    def workflow_names(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*self._built_in(), *self.workflow_files())))
+    @cached_property
+    def tables(self) -> Tables:
+        """The workflows, each read once for as long as the project is open."""
+        return Tables(self.root, self.layouts, self.config.limits())
 
     def workflow(self, name: str, runnable: bool = False) -> Workflow:
-        """A workflow by name, its limits filled in; `runnable`: proved sound, with every name known to this release.
-
-        The built-in tables are proved by the tests, so that looking at a run need not do it again.
-        """
-        if (name, runnable) not in self.tables:
-            table = with_limits(self._read(name), self.config.limits())
-            known = self._built_in().get(name)
-            if known is None or (runnable and not known.proved):
-                self._prove(table, runnable)
-            self.tables[name, runnable] = table
-        return self.tables[name, runnable]
-
-    def check_file(self, path: Path) -> Workflow:
-        """A workflow in any file, proved sound against what this release can do."""
-        return self._prove(with_limits(self._read_file(path, str(path)), self.config.limits()), True)
-
-    def _prove(self, table: Workflow, runnable: bool) -> Workflow:
-        from agentd.workflows.check import Known, prove  # no built-in table needs it when a run is looked at or driven
-
-        family = self._built_in().get(table.name, self.layout(""))
-        outcomes = {name: words for name, (_, words) in family.actions.items()}
-        known = Known(family.checks, outcomes, family.items, family.tools) if runnable else None
-        return prove(table, self._children(table), known)
-
-    def _children(self, table: Workflow) -> Mapping[str, Workflow]:
-        """The workflows a table runs for each of its items; one that would run itself is refused."""
-        found: dict[str, Workflow] = {}
-        fresh = [table]
-        while fresh:
-            above = fresh.pop()
-            for step in above.steps.values():
-                if step.kind == "each" and step.what == table.name:
-                    raise Unsound(f"{above.source}:{step.line}: step '{step.name}': {table.name} would run itself.")
-                if step.kind == "each" and step.what not in found and step.what in self.workflow_names():
-                    found[step.what] = with_limits(self._read(step.what), self.config.limits())
-                    fresh.append(found[step.what])
-        return found
-
-    def _read(self, name: str) -> Workflow:
-        path, family = self.workflow_files().get(name), self._built_in().get(name)
-        if path is not None:
-            return self._read_file(path, os.path.relpath(path))
-        if family is None:
-            raise NotFound(f"There is no built-in workflow '{name}'.", "agentd workflow list")
-        return parse(family.table(name).read_text(encoding="utf-8"), f"{name}.yaml")
-
-    def _read_file(self, path: Path, source: str) -> Workflow:
-        try:
-            table = parse(path.read_text(encoding="utf-8"), source)
-        except OSError as error:
-            raise NotFound(f"{source}: {error.strerror}.", "agentd workflow list") from None
-        except UnicodeDecodeError:
-            raise Unsound(f"{source}:1: not UTF-8 text.", f"save {source} as UTF-8") from None
-        if path.stem in self._built_in():
-            own = Path(source).with_name(f"my-{path.name}")
-            raise Unsound(
-                f"{source}: '{path.stem}' is the name of a built-in workflow.",
-                f"sed 's/^name: .*/name: my-{path.stem}/' {source} > {own} && rm {source}",
-            )
-        if table.name != path.stem:
-            raise Unsound(
-                f"{source}:1: the workflow is called '{table.name}', its file '{path.name}'.",
-                f"mv {source} {Path(source).with_name(table.name + '.yaml')}",
-            )
-        if table.commands:
-            raise Unsound(f"{source}: only the built-in workflows have commands of their own.", "take 'commands' out")
-        return table
+        return self.tables.find(name, runnable)
 
     def store(self, place: Place) -> Store:
         return Store(place.folder, self.layout(place.family).codec)
