@@ -2,8 +2,8 @@
 
 import click
 
-from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, project_for
+from agentd.cli.output import tell
 from agentd.runs import commands
 from agentd.runs.report import decision_data
 
@@ -17,20 +17,6 @@ from agentd.runs.report import decision_data
 def command(run: str, decision: str, value: str, note: str, as_json: bool) -> int:
     """Answer DECISION of RUN with VALUE. The first valid answer counts; whoever works on the run takes it up."""
     asked, said, report = commands.answer(project_for(as_json), run, decision, value, note)
-    going_on = report.doing == "working"
-    follow = f"agentd log {run}" if going_on else f"agentd resume {run}"
-    if as_json:
-        print_json(
-            {
-                "ok": True,
-                "decision": decision_data(asked),
-                "answer": said.value,
-                "by": said.by,
-                "next": follow,
-                "exit": 0,
-            }
-        )
-    else:
-        click.echo(f"Recorded: {asked.question} {said.value}")
-        click.echo(f"Next: {follow}")
-    return 0
+    follow = f"agentd log {run}" if report.doing == "working" else f"agentd resume {run}"
+    data = {"decision": decision_data(asked), "answer": said.value, "by": said.by, "next": follow}
+    return tell(as_json, data, (f"Recorded: {asked.question} {said.value}", f"Next: {follow}"))

@@ -1,12 +1,13 @@
 """`agentd archive`: bring complete changes' specs into the library."""
 
 import sys
+from typing import Any
 
 import click
 
-from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, plain, project_for, show
 from agentd.cli.live import is_terminal
+from agentd.cli.output import tell
 from agentd.errors import AgentdError, MergeConflict, UsageError
 from agentd.families.change.archive import commands, messages, queue
 from agentd.families.change.archive.merge import Result
@@ -74,15 +75,10 @@ def settle(project: Project, change: str, as_json: bool) -> None:
 
 def show_preview(change: str, result: Result, shown: list[str], as_json: bool) -> int:
     """Show what archiving the change would do."""
-    code = 1 if result.conflicts else 0
-    lines = list(messages.effects(result.specs))
-    if as_json:
-        conflicts = messages.as_data(result)
-        print_json({"ok": not code, "change": change, "specs": lines, "conflicts": conflicts, "exit": code})
-        return code
-    for line in (*(lines or ["The library does not change."]), *shown):
-        click.echo(line)
-    return code
+    effects = list(messages.effects(result.specs))
+    data = {"change": change, "specs": effects, "conflicts": messages.as_data(result)}
+    lines = (*(effects or ["The library does not change."]), *shown)
+    return tell(as_json, data, lines, 1 if result.conflicts else 0)
 
 
 def archive_all(project: Project, as_json: bool, dry_run: bool) -> int:
@@ -90,27 +86,18 @@ def archive_all(project: Project, as_json: bool, dry_run: bool) -> int:
     if dry_run:
         found, unreadable = queue.waiting(project)
         names = [one.place.name for one in queue.ordered(found)]
-        if as_json:
-            print_json({"ok": True, "order": names, "unreadable": list(unreadable), "exit": 0})
-        else:
-            click.echo("\n".join(names) or "No change is complete.")
-        return 0
+        return tell(as_json, {"order": names, "unreadable": list(unreadable)}, names or ["No change is complete."])
     done = queue.archive_all(project)
     code = done.error.code if done.error else 0
     names = [one.name for one in done.archived]
-    if as_json:
-        trouble = done.error
-        why = (
-            {"error": trouble.name, "message": trouble.message, **trouble.data(), "fix": trouble.fix} if trouble else {}
-        )
-        stopped = {"stopped": done.stopped, "left": list(done.left), **why} if trouble else {}
-        print_json({"ok": not code, "archived": names, "unreadable": list(done.unreadable), **stopped, "exit": code})
-        return code
-    click.echo(f"\nArchived: {', '.join(names) or 'nothing'}")
-    if done.error:
-        for line in done.error.lines():
+    trouble = done.error
+    data: dict[str, Any] = {"archived": names, "unreadable": list(done.unreadable)}
+    if trouble:
+        data |= {"stopped": done.stopped, "left": list(done.left), "error": trouble.name, "message": trouble.message}
+        data |= {**trouble.data(), "fix": trouble.fix}
+    tell(as_json, data, ("", f"Archived: {', '.join(names) or 'nothing'}"), code)
+    if trouble and not as_json:
+        left = [f"Not tried: {', '.join(done.left)}"] if done.left else []
+        for line in (*trouble.lines(), *left, f"Fix:   {trouble.fix}"):
             click.echo(line, err=True)
-        if done.left:
-            click.echo(f"Not tried: {', '.join(done.left)}", err=True)
-        click.echo(f"Fix:   {done.error.fix}", err=True)
     return code

@@ -3,8 +3,8 @@
 import click
 from click.shell_completion import get_completion_class
 
-from agentd.cli.ending import print_json
 from agentd.cli.face import json_option
+from agentd.cli.output import tell
 
 
 @click.command()
@@ -17,8 +17,4 @@ def command(shell: str, as_json: bool) -> int:
     found = get_completion_class(shell)
     assert found is not None
     script = found(cli, {}, "agentd", "_AGENTD_COMPLETE").source()
-    if as_json:
-        print_json({"ok": True, "shell": shell, "script": script, "exit": 0})
-    else:
-        click.echo(script)
-    return 0
+    return tell(as_json, {"shell": shell, "script": script}, [script])

@@ -2,9 +2,8 @@
 
 import click
 
-from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, project_for
-from agentd.cli.live import CONTROL
+from agentd.cli.output import tell
 from agentd.cli.status import FIRST
 from agentd.runs.costs import Costs, Row, costs, dollars
 
@@ -18,19 +17,10 @@ def command(run: str, by: str | None, as_json: bool) -> int:
     project = project_for(as_json)
     found = costs(project, run, by or "")
     follow = next_command(found, run)
-    code = 1 if found.unreadable else 0
-    if as_json:
-        print_json({"ok": not code, **found.to_data(), "next": follow, "exit": code})
-        return code
-    if found.rows:
-        for line in table(found):
-            click.echo(line)
-    elif not found.unreadable:
-        click.echo(f"No {'agent calls' if run or by else 'runs'} in {run or project.root}.")
-    for entry in found.unreadable:
-        click.echo(f"{entry.name}: unreadable, {entry.error.message}")
-    click.echo(f"Next: {follow}")
-    return code
+    lines = table(found) if found.rows else []
+    lines += [f"{entry.name}: unreadable, {entry.error.message}" for entry in found.unreadable]
+    lines = lines or [f"No {'agent calls' if run or by else 'runs'} in {run or project.root}."]
+    return tell(as_json, {**found.to_data(), "next": follow}, [*lines, f"Next: {follow}"], 1 if found.unreadable else 0)
 
 
 def next_command(found: Costs, run: str) -> str:
@@ -49,7 +39,7 @@ def table(found: Costs) -> list[str]:
     """The rows under their titles, the figures aligned to the right; by step also what was written and answered."""
     rows = [*found.rows, *([found.total] if len(found.rows) > 1 else [])]
     titles = [found.by or "run", "calls", "tokens in", "cached", "tokens out", "cost"]
-    lines = [titles, *([CONTROL.sub("", row.name), *figures(row), cost(row)] for row in rows)]
+    lines = [titles, *([row.name, *figures(row), cost(row)] for row in rows)]
     if found.by:
         titles[2:2], titles[-1:-1] = ["bytes in"], ["bytes out"]
         for line, row in zip(lines[1:], rows, strict=True):

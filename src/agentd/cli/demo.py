@@ -2,14 +2,15 @@
 
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
-from agentd.cli.ending import print_json
 from agentd.cli.face import json_option
 from agentd.cli.history import lines_of
-from agentd.demo import CHANGE, demonstrate
+from agentd.cli.output import tell
+from agentd.demo import CHANGE, Shown, demonstrate
 from agentd.demo.disputing import SECOND
 
 
@@ -22,14 +23,15 @@ def command(keep: Path | None, as_json: bool) -> int:
     Then two changes disagree about one spec, which is settled and undone.
     """
     shown = demonstrate(keep, (lambda _: None) if as_json else click.echo, lines_of)
-    code = 1 if shown.failed else 0
-    if as_json:
-        print_json({"ok": code == 0, **shown.to_data(), "exit": code})
-        return code
-    click.echo(f"The sample's own tests: {shown.tests}")
+    return tell(as_json, shown.to_data(), lines(shown), 1 if shown.failed else 0)
+
+
+def lines(shown: Shown) -> Iterator[str]:
+    """What a person is told at the end: where everything is, and what to try."""
+    yield f"The sample's own tests: {shown.tests}"
     if shown.failed:
-        click.echo(f"It did not go as it should: {', '.join(shown.failed)}")
-    click.echo(f"\nWhat happened is in {shown.folder}:")
+        yield f"It did not go as it should: {', '.join(shown.failed)}"
+    yield from ("", f"What happened is in {shown.folder}:")
     for path, what in (
         ("agentd/specs/top-words.md", "the spec that is now part of the library"),
         (f"agentd/archive/{CHANGE}/", "the change: proposal, challenge, tasks, evidence, review, diary"),
@@ -37,7 +39,7 @@ def command(keep: Path | None, as_json: bool) -> int:
         (f"agentd/changes/{SECOND}/", "the change that was undone, with the conflict as it was settled"),
         ("agentd/*.yaml", "what the scripted agents were told to do"),
     ):
-        click.echo(f"  {path:<36} {what}")
+        yield f"  {path:<36} {what}"
     started = Path(sys.argv[0]).absolute()
     me = (
         "agentd"
@@ -47,5 +49,4 @@ def command(keep: Path | None, as_json: bool) -> int:
         else str(started)
     )
     tries = (f"trace {CHANGE}", f"log {CHANGE}", f"archive {SECOND}", "workflow show change --diagram")
-    click.echo("\n  ".join(("\nTry next:", f"cd {shown.folder}", "git diff", *(f"{me} {words}" for words in tries))))
-    return code
+    yield from ("", "Try next:", f"  cd {shown.folder}", "  git diff", *(f"  {me} {words}" for words in tries))

@@ -8,9 +8,8 @@ from agentd import __version__
 from agentd.app import open_anyway
 from agentd.calling import doctor
 from agentd.calling.doctor import Found
-from agentd.cli.ending import print_json
 from agentd.cli.face import heed_signals, json_option
-from agentd.cli.live import CONTROL
+from agentd.cli.output import CONTROL, tell
 
 MARKS = {"ok": "✓", "warning": "⚠", "problem": "✗"}
 TITLES = {
@@ -43,16 +42,12 @@ def command(live: bool, as_json: bool) -> int:
     problems = [each for each in found if each.level == "problem"]
     follow = next((each.fix for each in problems if each.fix), "") or 'agentd plan my-change "what should change"'
     code = 1 if problems else 0
-    if as_json:
-        data = {"version": __version__, "python": platform.python_version(), "root": str(project.root)}
-        print_json(
-            {"ok": not code, **data, "findings": [each.to_data() for each in found], "next": follow, "exit": code}
-        )
-        return code
+    here = {"version": __version__, "python": platform.python_version(), "root": str(project.root)}
+    data = {**here, "findings": [each.to_data() for each in found], "next": follow}
     warnings = sum(each.level == "warning" for each in found)
     some = f", {warnings} warning{'s' if warnings > 1 else ''}" if warnings else ""
-    click.echo(f"\n{'Not every role can be played' if code else 'Every role can be played'}{some}.\nNext: {follow}")
-    return code
+    last = f"{'Not every role can be played' if code else 'Every role can be played'}{some}."
+    return tell(as_json, data, ("", last, f"Next: {follow}"), code)
 
 
 def lines(each: Found, before: str) -> list[str]:

@@ -1,6 +1,5 @@
 """How a command ends: one place that turns every error into words, a fix and an exit code."""
 
-import json
 import os
 import signal
 import sys
@@ -10,6 +9,7 @@ from typing import Any
 import click
 
 from agentd import __version__
+from agentd.cli.output import print_json
 from agentd.errors import AgentdError, Interrupted
 
 
@@ -92,8 +92,3 @@ def _bug(as_json: bool, error: Exception) -> int:
             file=sys.stderr,
         )
     return 3
-
-
-def print_json(data: dict[str, Any]) -> None:
-    """The one document of a `--json` command."""
-    print(json.dumps(data, indent=2, ensure_ascii=False))

@@ -14,11 +14,11 @@ from typing import Any, TypeVar
 import click
 
 from agentd.app import LAYOUTS, open_project
-from agentd.cli.ending import print_json
-from agentd.cli.live import CONTROL, View, is_terminal
+from agentd.cli.live import View, is_terminal
+from agentd.cli.output import CONTROL, print_json
 from agentd.errors import Interrupted
 from agentd.model.decision import Answer, Decision
-from agentd.runs import decisions
+from agentd.runs import answer_file
 from agentd.runs.project import Project
 from agentd.runs.report import Report
 
@@ -71,7 +71,7 @@ def project_for(as_json: bool, answers: str | None = None, **workflow: Any) -> P
 
     ask: Callable[[Decision], Answer | None] = put if someone else nobody
     if answers:
-        ask = decisions.from_file(Path(answers))
+        ask = answer_file.from_file(Path(answers))
     say = (lambda _: None) if as_json else view.tell
     layouts = click.get_current_context().find_root().obj or LAYOUTS
     project = open_project(None, ask, say, view.watch, someone or bool(answers), layouts)

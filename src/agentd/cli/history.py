@@ -5,9 +5,8 @@ from typing import Any
 
 import click
 
-from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, project_for
-from agentd.cli.live import CONTROL
+from agentd.cli.output import tell
 from agentd.families.change.archive.history import Event, History, Story, history
 
 
@@ -17,13 +16,7 @@ from agentd.families.change.archive.history import Event, History, Story, histor
 def command(spec: str, as_json: bool) -> int:
     """Which archived change brought, reworded, renamed or removed each requirement of SPEC (`report`, `deep/one`)."""
     found = history(project_for(as_json), spec)
-    code = 1 if found.unreadable else 0
-    if as_json:
-        print_json({"ok": not code, **to_data(found), "exit": code})
-        return code
-    for line in lines_of(found):
-        click.echo(CONTROL.sub("", line))
-    return code
+    return tell(as_json, to_data(found), lines_of(found), 1 if found.unreadable else 0)
 
 
 def to_data(found: History) -> dict[str, Any]:

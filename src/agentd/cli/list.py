@@ -1,15 +1,14 @@
 """`agentd list`: every run, one line each."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
 import click
 
-from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, project_for
-from agentd.cli.live import CONTROL
-from agentd.cli.run_rows import rows
+from agentd.cli.output import tell
+from agentd.cli.run_rows import line, rows
 from agentd.families.change.archive.records import Archived, Touched, archived, when
 from agentd.model.merge import Delta
 from agentd.runs import overview
@@ -33,17 +32,12 @@ def command(everything: bool, only_archived: bool, as_json: bool) -> int:
         listed = rows(
             entry for entry in found if everything or not isinstance(entry, Report) or entry.doing != "finished"
         )
-    if as_json:
-        print_json({"ok": True, "runs": listed, "exit": 0})
-        return 0
-    if only_archived and not listed:
-        click.echo("Nothing is archived.")
-    for row in listed:
-        shown = f"{row['run']:<32} {row['phase']:<14} {row['doing']:<12} {row['note']}"
-        if only_archived:
-            shown = f"{row.get('at', '?')[:10]:<10}  {row['run'].removeprefix('change/'):<32} {row['note']}"
-        click.echo(CONTROL.sub("", shown))
-    return 0
+    lines = map(archived_line if only_archived else line, listed)
+    return tell(as_json, {"runs": listed}, ["Nothing is archived."] if only_archived and not listed else lines)
+
+
+def archived_line(row: Mapping[str, Any]) -> str:
+    return f"{row.get('at', '?')[:10]:<10}  {row['run'].removeprefix('change/'):<32} {row['note']}"
 
 
 def archived_rows(entries: Iterable[Archived | Unreadable]) -> list[dict[str, Any]]:

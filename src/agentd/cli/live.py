@@ -4,21 +4,19 @@ Elsewhere nothing is drawn. Drawing never ends a call: the first thing that goes
 """
 
 import os
-import re
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TextIO
 
+from agentd.cli.output import CONTROL
 from agentd.cli.rows import EVERY, Call, rows, spent
 from agentd.model.moment import Moment
 
 if TYPE_CHECKING:
     from rich.console import Console, Group
     from rich.live import Live
-
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class View:

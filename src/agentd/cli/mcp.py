@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from agentd.cli.ending import print_json
 from agentd.cli.face import json_option
+from agentd.cli.output import print_json
 from agentd.errors import UsageError
 
 

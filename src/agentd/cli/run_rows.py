@@ -1,6 +1,6 @@
 """Runs as `list` and `status` show them: a row each."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from agentd.runs.overview import Unreadable
@@ -26,3 +26,7 @@ def rows(entries: Iterable[Report | Unreadable]) -> list[dict[str, Any]]:
             note, fix = entry.error.message, entry.error.fix
             found.append({"run": entry.name, "phase": "?", "doing": "unreadable", "note": note, "next": fix})
     return found
+
+
+def line(row: Mapping[str, Any]) -> str:
+    return f"{row['run']:<32} {row['phase']:<14} {row['doing']:<12} {row['note']}"

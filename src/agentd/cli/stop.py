@@ -6,8 +6,8 @@ from contextlib import suppress
 
 import click
 
-from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, project_for
+from agentd.cli.output import tell
 from agentd.errors import AgentdError
 from agentd.runs import commands, overview
 
@@ -29,8 +29,5 @@ def command(run: str, now: bool, as_json: bool) -> int:
         with suppress(ProcessLookupError):
             os.kill(int(holder["pid"]), signal.SIGTERM)
     words = "It stops now." if holder else "It stops after its step." if working else "Nobody works on it."
-    if as_json:
-        print_json({"ok": True, "working": working, "message": words, "next": f"agentd resume {run}", "exit": 0})
-    else:
-        click.echo(f"{words}\nNext: agentd resume {run}")
-    return 0
+    follow = f"agentd resume {run}"
+    return tell(as_json, {"working": working, "message": words, "next": follow}, (words, f"Next: {follow}"))

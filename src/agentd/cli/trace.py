@@ -5,9 +5,8 @@ from textwrap import wrap
 
 import click
 
-from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, project_for
-from agentd.cli.live import CONTROL
+from agentd.cli.output import tell
 from agentd.cli.status import FIRST
 from agentd.families.change.trace import trace
 from agentd.families.change.trace_model import Row, Seen, Trace, TracedFile, TracedTask, TracedTest, Traces
@@ -26,20 +25,13 @@ def command(change: str, strict: bool, as_json: bool) -> int:
     found = trace(project, change)
     follow = next_command(found, change)
     code = 1 if found.unreadable or (strict and found.gaps) else 0
-    if as_json:
-        print_json({"ok": not code, "change": change, **found.to_data(), "next": follow, "exit": code})
-        return code
-    for one in found.changes:
-        for line in lines_of(one):
-            click.echo(line)
-    for entry in found.unreadable:
-        click.echo(clean(f"{entry.name}: unreadable, {entry.error.message}"))
-    if not found.changes and not found.unreadable:
-        click.echo(f"No changes in {project.root}.")
+    lines = [line for one in found.changes for line in lines_of(one)]
+    lines += [f"{entry.name}: unreadable, {entry.error.message}" for entry in found.unreadable]
+    if not lines:
+        lines = [f"No changes in {project.root}."]
     elif not change:
-        click.echo(totals(found))
-    click.echo(f"Next: {follow}")
-    return code
+        lines.append(totals(found))
+    return tell(as_json, {"change": change, **found.to_data(), "next": follow}, [*lines, f"Next: {follow}"], code)
 
 
 def next_command(found: Traces, change: str) -> str:
@@ -57,7 +49,7 @@ def next_command(found: Traces, change: str) -> str:
 def lines_of(one: Trace) -> Iterator[str]:
     """A change: its requirements one below the other, and what leads to none of them."""
     gaps = sum(bool(row.gaps) for row in one.rows)
-    yield clean(f"{one.change} (phase {one.phase}): " + (counted(len(one.rows), gaps) if one.rows else empty(one)))
+    yield f"{one.change} (phase {one.phase}): " + (counted(len(one.rows), gaps) if one.rows else empty(one))
     for row in one.rows:
         yield ""
         yield from lines_of_row(row)
@@ -83,7 +75,7 @@ def empty(one: Trace) -> str:
 
 def lines_of_row(row: Row) -> Iterator[str]:
     """A requirement, and below it what leads from it to the evidence, link by link."""
-    yield clean(f"{row.spec}:{row.id}  {row.title}" + ("" if row.fresh else "  (as before the change)"))
+    yield f"{row.spec}:{row.id}  {row.title}" + ("" if row.fresh else "  (as before the change)")
     if not row.fresh and not row.tasks:
         return
     yield from part("tasks", [", ".join(map(of_task, row.tasks)) or "none"])
@@ -130,7 +122,7 @@ def part(title: str, entries: list[str]) -> Iterator[str]:
     for number, entry in enumerate(entries):
         first = f"  {title:<10}" if not number else INDENT
         yield from wrap(
-            clean(entry),
+            entry,
             WIDTH,
             initial_indent=first,
             subsequent_indent=INDENT,
@@ -144,8 +136,3 @@ def totals(found: Traces) -> str:
     many = f"{len(found.changes)} change{'' if len(found.changes) == 1 else 's'}"
     rows = counted(len(found.rows), sum(bool(row.gaps) for row in found.rows))
     return f"Total: {many}, {rows}" + (f" ({told})" if told else "")
-
-
-def clean(text: str) -> str:
-    """What a document says cannot steer the terminal."""
-    return CONTROL.sub("", text)

@@ -4,8 +4,8 @@ import os
 
 import click
 
-from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, plain, project_for
+from agentd.cli.output import tell
 from agentd.errors import UsageError
 from agentd.families.change import validation
 from agentd.families.change.validation import Validation
@@ -32,11 +32,7 @@ def command(change: str, specs: bool, strict: bool, fix: bool, verbose: bool, as
     else:
         found = validation.validate_all(project, fix)
     code = 0 if (found.strict if strict else found.valid) and not found.held else 1
-    if as_json:
-        print_json({"ok": code == 0, **found.to_data(), "exit": code})
-    else:
-        click.echo("\n".join(lines(found, str(project.root), verbose)))
-    return code
+    return tell(as_json, found.to_data(), lines(found, str(project.root), verbose), code)
 
 
 def lines(found: Validation, root: str, verbose: bool) -> list[str]:

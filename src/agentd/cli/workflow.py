@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from agentd.cli.ending import print_json
 from agentd.cli.face import json_option, project_for
+from agentd.cli.output import tell
 from agentd.model.workflow import Edge, Workflow
 from agentd.runs import overview
 
@@ -20,19 +20,9 @@ def command() -> None:
 def list_(as_json: bool) -> int:
     """The built-in workflows and the project's own in agentd/workflows/."""
     project = project_for(as_json)
-    tables = [project.workflow(name) for name in project.workflow_names()]
-    if as_json:
-        print_json(
-            {
-                "ok": True,
-                "workflows": [{"name": t.name, "about": t.about, "source": t.source} for t in tables],
-                "exit": 0,
-            }
-        )
-    else:
-        for table in tables:
-            click.echo(f"{table.name:<18} {table.about}")
-    return 0
+    tables = [project.workflow(name) for name in project.tables.names()]
+    data = {"workflows": [{"name": t.name, "about": t.about, "source": t.source} for t in tables]}
+    return tell(as_json, data, (f"{table.name:<18} {table.about}" for table in tables))
 
 
 @command.command("show")
@@ -43,11 +33,7 @@ def show(name: str, diagram: bool, as_json: bool) -> int:
     """The table of workflow NAME, or its diagram."""
     project = project_for(as_json)
     table, drawing = project.workflow(name), overview.diagram(project, name)
-    if as_json:
-        print_json({"ok": True, **to_data(table), "diagram": drawing, "exit": 0})
-    else:
-        click.echo(drawing if diagram else text(table), nl=False)
-    return 0
+    return tell(as_json, {**to_data(table), "diagram": drawing}, (drawing if diagram else text(table)).splitlines())
 
 
 @command.command("check")
@@ -55,13 +41,9 @@ def show(name: str, diagram: bool, as_json: bool) -> int:
 @json_option
 def check(file: str, as_json: bool) -> int:
     """Prove that the workflow in FILE is sound; every problem is named with its line and step."""
-    table = project_for(as_json).check_file(Path(file))
+    table = project_for(as_json).tables.check_file(Path(file))
     words = f"{file} is sound: {len(table.steps)} steps in {len(table.phases)} phases."
-    if as_json:
-        print_json({"ok": True, "name": table.name, "message": words, "exit": 0})
-    else:
-        click.echo(words)
-    return 0
+    return tell(as_json, {"name": table.name, "message": words}, [words])
 
 
 def to_data(table: Workflow) -> dict[str, object]:

@@ -1,0 +1,25 @@
+"""What a command prints: one JSON document for a program, or lines for a person that cannot steer the terminal."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import click
+
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def tell(as_json: bool, data: Mapping[str, Any], lines: Iterable[str], code: int = 0) -> int:
+    """What a command came to, as data or as lines; gives the exit code."""
+    if as_json:
+        print_json({"ok": not code, **data, "exit": code})
+    else:
+        for line in lines:
+            click.echo(CONTROL.sub("", line))
+    return code
+
+
+def print_json(data: Mapping[str, Any]) -> None:
+    """The one document of a `--json` command."""
+    print(json.dumps(data, indent=2, ensure_ascii=False))
