@@ -4,28 +4,23 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-MODULES = {
-    "draft_questions": "questions",
-    "create_clarifications": "clarifications",
-    "create_proposal": "proposal",
-    "append_review": "proposal",
-    "create_spec": "spec",
-    "list_specs": "spec",
-    "read_all_requirements": "spec",
-    "create_tasks": "tasks",
-    "finish_task": "tasks",
-    "create_review": "review",
-    "validate_change": "validation",
-    "read_file": "files",
-    "edit_file": "files",
-    "read_knowledge": "knowledge",
-    "list_knowledge": "knowledge",
-    "write_knowledge": "knowledge",
-    "write_main_spec": "library",
-    "read_implementation_summary": "implementation",
-    "list_changed_files": "implementation",
-    "get_task": "prompt",
+_TOOLS = {
+    "questions": ("draft_questions", "create_clarifications"),
+    "proposal": ("create_proposal", "append_review"),
+    "spec": ("create_spec", "list_specs", "read_all_requirements"),
+    "tasks": ("create_tasks", "finish_task"),
+    "review": ("create_review",),
+    "documents": (
+        "validate_change",
+        "read_file",
+        "edit_file",
+        "get_task",
+        "read_implementation_summary",
+        "list_changed_files",
+    ),
+    "knowledge": ("read_knowledge", "list_knowledge", "write_knowledge", "write_main_spec"),
 }
+MODULES = {name: module for module, names in _TOOLS.items() for name in names}
 
 
 def find(name: str) -> Callable[..., Any]:

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from agentd.families.change import review_tools, write_tools
-from agentd.mcp.tools.words import ChangeId, Count, Line, Part, Prose, SpecId, Text
+from agentd.mcp.tools.argument_types import ChangeId, Count, Line, Part, Prose, SpecId, Text
 from agentd.model.change import AffectedSpec, Impact, Proposal, Scope
 from agentd.runs.call_scope import Desk
 from agentd.runs.tool_result import Written
@@ -46,14 +46,7 @@ def create_proposal(
         AffectedSpec(one) if isinstance(one, str) else AffectedSpec(one.id, one.depends, one.removed)
         for one in impact.affected_specs
     )
-    reach = Impact(
-        scope=impact.scope,
-        affected_files=impact.affected_files,
-        new_files=impact.new_files,
-        affected_specs=tuple(specs),
-        affected_code=impact.affected_code,
-        breaking_changes=impact.breaking_changes,
-    )
+    reach = Impact(**impact.model_dump(exclude={"affected_specs"}), affected_specs=tuple(specs))
     return write_tools.write_proposal(desk, Proposal(change_id, summary, why, tuple(what_changes), reach))
 
 

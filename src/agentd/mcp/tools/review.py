@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from agentd.families.change import review_tools
-from agentd.mcp.tools.words import ChangeId, Count, Line, Part, Text
+from agentd.mcp.tools.argument_types import ChangeId, Count, Line, Part, Text
 from agentd.model.finding import Severity
 from agentd.model.verdict import CodeReview, CodeVerdict, Issue, SecurityStatus, TestResults, TestStatus
 from agentd.runs.call_scope import Desk

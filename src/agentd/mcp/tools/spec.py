@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field, StringConstraints
 
 from agentd.families.change import spec_tools, write_tools
-from agentd.mcp.tools.words import ChangeId, Line, Part, Prose, SpecId, Text
+from agentd.mcp.tools.argument_types import ChangeId, Line, Part, Prose, SpecId, Text
 from agentd.model.change import Priority, Requirement, Scenario, Spec
 from agentd.runs.call_scope import Desk
 from agentd.runs.tool_result import Written

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from agentd.families.change import task_tools, write_tools
-from agentd.mcp.tools.words import ChangeId, Line, Name, Part, Text
+from agentd.mcp.tools.argument_types import ChangeId, Line, Name, Part, Text
 from agentd.model.change import Layer, Task
 from agentd.runs.call_scope import Desk
 from agentd.runs.tool_result import Written
@@ -46,19 +46,7 @@ def create_tasks(
     desk: Desk, change_id: ChangeId, tasks: Annotated[list[Planned], Field(min_length=1, max_length=2000)]
 ) -> Written:
     """Write tasks.md: the work in layers, each task on one file and for one requirement. Replaces what is there."""
-    planned = (
-        Task(
-            layer=one.layer,
-            number=one.number,
-            title=one.title,
-            path=one.file.path,
-            action=one.file.action,
-            spec_ref=one.spec_ref,
-            description=one.description,
-            depends=one.depends,
-        )
-        for one in tasks
-    )
+    planned = (Task(path=one.file.path, action=one.file.action, **one.model_dump(exclude={"file"})) for one in tasks)
     return write_tools.write_tasks(desk, tuple(planned))
 
 
