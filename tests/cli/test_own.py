@@ -41,6 +41,15 @@ steps:
   good: {phase: made, end: done}
   spoilt: {phase: made, end: spoilt}
 """
+RELEASE = """
+name: release
+starts: {full: test}
+steps:
+  test: {phase: testing, do: run_tests, produces: [evidence.json], next: {green: sure, red: over, unknown: over}}
+  sure: {phase: testing, ask: "Release it?", next: {"yes": release, "no": over}}
+  release: {phase: releasing, needs: [evidence.json], agent: implementer, next: {done: over}}
+  over: {phase: over, end: done}
+"""
 TASKS = "tasks:\n- {id: a}\n- {id: b, depends_on: [a]}\n- {id: c, depends_on: [a]}\n- {id: d, depends_on: [b, c]}\n"
 
 
@@ -288,3 +297,20 @@ def test_a_workflow_file_that_is_broken_or_gone_hides_no_run(sandbox: Sandbox) -
     assert shown.code == 1
     assert "change/add-top-words" in shown.out
     assert "ship.yaml:1" in shown.out
+
+
+def test_evidence_counts_only_as_agentd_wrote_it(sandbox: Sandbox) -> None:
+    """Nobody put it back: no agent was at work. Its checksum is in the state, which no agent can change."""
+    sandbox.own_workflow("release", RELEASE)
+    sandbox.script(release={"outcome": "done"})
+    sandbox.set("evidence", test="true")
+    assert sandbox.run("run", "release", "the tests first", "--name", "r1").code == 4
+    evidence = sandbox.root / "agentd" / "runs" / "r1" / "evidence.json"
+    written = evidence.read_bytes()
+    evidence.write_bytes(written + b"\n")
+    sandbox.run("answer", "r1", "UD-1", "yes")
+    refused = sandbox.run("resume", "r1")
+    assert (refused.code, sandbox.calls(evidence.parent)) == (1, [])
+    assert "evidence.json is not what agentd wrote" in refused.err
+    evidence.write_bytes(written)
+    assert sandbox.run("resume", "r1").code == 0

@@ -124,6 +124,23 @@ def test_what_its_agents_may_not_change_is_put_back(tmp_path: Path, harm: str, t
     assert done.code == 4, done.out + done.err
 
 
+def test_a_child_works_in_a_folder_of_its_own_or_in_that_of_its_run(tmp_path: Path) -> None:
+    """Where agents work is a field of each run's state: of the child, else of the run it belongs to, else the root."""
+    where = {**SCRIPT["name"], "run": ["sh", "-c", 'pwd > "$AGENTD_DESK/where.md"']}
+    desk = Desk(tmp_path / "repo", name=[{"fail": "error"}, where, where])
+    assert desk.run(*COMMANDS[0]).code == 1
+    run = desk.root / "postcards" / "c1"
+    for folder in ("ada", "desk"):
+        (tmp_path / folder).mkdir()
+    with (run / "children/sign/ada/STATE.yaml").open("a") as file:
+        file.write("git: {worktree: ../ada}\n")
+    (run / "card.json").write_text(json.dumps({**desk.card(), "git": {"worktree": "../desk"}}))
+    resumed = desk.run("resume", "c1")
+    assert resumed.code == 4, resumed.out + resumed.err
+    found = {path.parent.name: path.read_text().strip() for path in run.rglob("where.md")}
+    assert found == {"ada": str(tmp_path / "ada"), "bob": str(tmp_path / "desk")}
+
+
 def image(desk: Desk) -> dict[str, str]:
     """What a run comes to: its documents, and each call once."""
     folder = desk.root / "postcards" / "c1"
