@@ -20,10 +20,8 @@ from tests.sandbox import Ran
 HERE = Path(__file__).parents[2]
 CARD = "Wish you were here\n- ada\n- bob\n"
 WRITE = {"documents": {"card.md": CARD}, "usage": {"tokens_in": 10, "tokens_out": 5, "cost": 0.01}}
-SCRIPT = {
-    "write": WRITE,
-    "name": {"documents": {"name.md": "{{item}}\n"}, "outcome": "done"},
-}
+NAME = {"documents": {"name.md": "{{item}}\n"}, "outcome": "done"}
+SCRIPT = {"write": WRITE, "name": NAME}
 COMMANDS = (("run", "toy", "a card", "--name", "c1"), ("answer", "c1", "UD-1", "yes"), ("resume", "c1"))
 CODES = (4, 0, 0)
 
@@ -111,7 +109,7 @@ def test_it_is_listed_shown_and_counted_like_every_run(tmp_path: Path) -> None:
 def test_what_its_agents_may_not_change_is_put_back(tmp_path: Path, harm: str, told: str) -> None:
     """No family has to ask for it: agentd's own steps, a person's decisions and settings are safe in every one."""
     bad = {"documents": {"name.md": "x\n"}, "outcome": "done", "run": ["sh", "-c", f'cd "$AGENTD_RUN" && {harm}']}
-    desk = Desk(tmp_path / "repo", **{"name@ada": [bad, SCRIPT["name"]]})
+    desk = Desk(tmp_path / "repo", **{"name@ada": [bad, NAME]})
     config = desk.root / "agentd" / "config.toml"
     config.write_text(config.read_text() + "[toy]\nmax_parallel = 1\n")
     before = config.read_text()
@@ -126,7 +124,7 @@ def test_what_its_agents_may_not_change_is_put_back(tmp_path: Path, harm: str, t
 
 def test_a_child_works_in_a_folder_of_its_own_or_in_that_of_its_run(tmp_path: Path) -> None:
     """Where agents work is a field of each run's state: of the child, else of the run it belongs to, else the root."""
-    where = {**SCRIPT["name"], "run": ["sh", "-c", 'pwd > "$AGENTD_DESK/where.md"']}
+    where = {**NAME, "run": ["sh", "-c", 'pwd > "$AGENTD_DESK/where.md"']}
     desk = Desk(tmp_path / "repo", name=[{"fail": "error"}, where, where])
     assert desk.run(*COMMANDS[0]).code == 1
     run = desk.root / "postcards" / "c1"
