@@ -423,3 +423,19 @@ def paths(prompt: str) -> list[str]:
 def home(sandbox: Sandbox, job: dict[str, Any]) -> Path:
     """The folder of the run that a job is a part of."""
     return sandbox.folder() / "children" / "specify" / job["item"] if job["item"] else sandbox.folder()
+
+
+@pytest.mark.parametrize("review", ["review_proposal", "review_tasks"])
+def test_a_review_that_was_only_noted_when_agentd_was_killed_is_still_made(tmp_path: Path, review: str) -> None:
+    """The diary is one line ahead of the state file at that moment."""
+    whole, killed = make_sandbox(tmp_path / "whole"), make_sandbox(tmp_path / "killed")
+    for sandbox in (whole, killed):
+        sandbox.set("workflow", self_review_iterations=3)
+        sandbox.script(**plan_of(), review_proposal=PASS, review_tasks=PASS)
+    assert whole.run("plan", CHANGE, IDEA).code == 0
+    at = next(n for n, one in enumerate(whole.events(), 1) if (one["event"], one.get("step")) == ("begin", review))
+    assert killed.run("plan", CHANGE, IDEA, env={"AGENTD_CRASH": f"journal:{at}:after"}).code == -9
+    assert killed.run("plan", CHANGE, IDEA).code == 0
+    assert [one["step"] for one in killed.events() if one["event"] == "end"] == [
+        one["step"] for one in whole.events() if one["event"] == "end"
+    ]

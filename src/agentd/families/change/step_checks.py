@@ -45,9 +45,8 @@ def _unreviewed(writers: Sequence[str], review: str) -> Callable[[Work], str]:
     def check(work: Work) -> str:
         if not int(work.project.config.get("workflow", "self_review_iterations")):
             return "self_review_iterations is 0"
-        begun = {
-            str(one.get("step")): number for number, one in enumerate(journal.read(work.store.folder), 1) if _calls(one)
-        }
+        saved = [one for one in journal.read(work.store.folder) if _calls(one) and _is_saved(one, work.state.saves)]
+        begun = {str(one.get("step")): number for number, one in enumerate(saved, 1)}
         written = max(begun.get(step, 0) for step in writers)
         if not written:
             return "no agent wrote it"
@@ -58,6 +57,12 @@ def _unreviewed(writers: Sequence[str], review: str) -> Callable[[Work], str]:
 
 def _calls(event: dict[str, object]) -> bool:
     return event.get("event") in ("begin", "retry")
+
+
+def _is_saved(event: dict[str, object], saves: int) -> bool:
+    """The diary is written before the state, so a kill in between leaves an event that did not happen."""
+    number = event.get("n")
+    return not isinstance(number, int) or number <= saves
 
 
 proposal_is_unreviewed = _unreviewed(("propose", "generate"), "review_proposal")
