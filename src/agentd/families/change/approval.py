@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from agentd.errors import AgentdError
+from agentd.errors import AgentdError, GateClosed
 from agentd.families.change import PLAN
 from agentd.families.change.archive import merge
 from agentd.families.change.proposal_reviews import reviews
@@ -67,6 +67,16 @@ def _changed(work: Work, names: Sequence[str]) -> list[str]:
         return []
     then = {name: checksum for name, checksum in documents.items() if name.startswith(tuple(names))}
     return checksums.differences(then, checksums.checksums(work, names))
+
+
+def closed_gate(work: Work, missing: str) -> GateClosed | None:
+    """The error for a gate that is closed because the plan changed, with everything that the gate misses."""
+    changed = plan_is_as_approved(work)
+    if not changed or changed not in missing:
+        return None
+    for name in work.layout.checks:
+        missing = missing.replace(f"{name}: ", "")
+    return GateClosed(f"{missing}.", f"agentd challenge {work.state.run.name}")
 
 
 def _bind(work: Work, documents: Mapping[str, str], **details: Any) -> None:

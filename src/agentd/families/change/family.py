@@ -6,7 +6,7 @@ from typing import Any
 from agentd.calling import roster
 from agentd.calling.call import Callers
 from agentd.engine.decide import Stop
-from agentd.errors import AgentdError, GateClosed
+from agentd.errors import AgentdError
 from agentd.families.change import NAME, approval, forecast, format_check, progress, reentry, troubleshooting
 from agentd.families.change.archive.commands import archive
 from agentd.families.change.call import ChangeCall
@@ -98,8 +98,7 @@ def explain(work: Work, stop: Stop) -> AgentdError | None:
     """The error for a stop with a known cause, with what to do about it."""
     run, note = work.state.run, stop.note
     if stop.why == "blocked":
-        changed = approval.plan_is_as_approved(work)
-        return GateClosed(f"{changed}.", f"agentd challenge {run.name}") if changed else None
+        return approval.closed_gate(work, note)
     failed = work.workflow.steps[run.step]
     agent = roster.name(work.project, failed.what)
     if note.startswith(troubleshooting.VERDICT):

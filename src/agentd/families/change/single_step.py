@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from agentd.errors import ChangeNotReady, GateClosed, Rejected
 from agentd.families.change import NAME, PLAN
-from agentd.families.change.approval import plan_is_as_approved
+from agentd.families.change.approval import closed_gate
 from agentd.runs import checksums, ports
 from agentd.runs.lifecycle import told
 from agentd.runs.project import Project
@@ -70,10 +70,7 @@ def _refuse_step(work: Work, name: str) -> None:
 def _refuse_gate(work: Work, step: str) -> None:
     """Refuse a step that could not start, before the run is moved to it."""
     facts = ports.facts(work, work.workflow.steps[step].needs)
-    missing = [f"{name}: {why}" for name, why in facts.items() if why]
-    changed = plan_is_as_approved(work) if missing else ""
-    if changed:
-        raise GateClosed(f"{changed}.", f"agentd challenge {work.state.run.name}")
+    missing = "; ".join(f"{name}: {why}" for name, why in facts.items() if why)
     if missing:
         folder, again = work.project.relative(work.home), f"agentd status {work.state.run.name}"
-        raise GateClosed(f"Step {step} cannot start: {'; '.join(missing)} (in {folder}).", again)
+        raise closed_gate(work, missing) or GateClosed(f"Step {step} cannot start: {missing} (in {folder}).", again)
