@@ -121,6 +121,14 @@ def test_a_built_in_workflow_without_its_actions_says_so(sandbox: Sandbox, name:
     assert "unknown" in refused.err
 
 
+@pytest.mark.parametrize("name", ["change-question", "change-spec", "change-part", "change-review"])
+def test_a_part_of_a_built_in_workflow_does_not_run_by_itself(sandbox: Sandbox, name: str) -> None:
+    refused = sandbox.run("run", name, "x", "--json")
+    assert (refused.code, refused.data["error"]) == (1, "GateClosed")
+    assert f"{name} is a part of the change workflow" in refused.data["message"]
+    assert not (sandbox.root / "agentd" / "runs").exists()
+
+
 def test_each_runs_a_child_per_task_in_the_order_of_their_dependencies(batch: Sandbox) -> None:
     done = batch.run("run", "batch", "x", "--name", "b1", "--json")
     assert done.code == 0, done.out
@@ -225,6 +233,8 @@ def test_a_workflow_is_called_what_its_file_is_called_and_no_built_in_is_overrid
     sandbox.own_workflow("change", SHIP.replace("name: ship", "name: change"))
     told = sandbox.run("workflow", "check", "agentd/workflows/change.yaml")
     assert "the name of a built-in" in told.err
+    told = sandbox.run("run", "change", "x")
+    assert (told.code, "agentd plan add-feature" in told.err) == (2, True)
 
 
 def test_the_same_command_goes_on_with_the_run_it_started(sandbox: Sandbox) -> None:

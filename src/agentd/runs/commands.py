@@ -2,7 +2,7 @@
 
 import re
 
-from agentd.errors import BadAnswer, MissingDescription, UsageError
+from agentd.errors import BadAnswer, GateClosed, MissingDescription, UsageError
 from agentd.model.decision import Answer, Decision
 from agentd.runs import decisions
 from agentd.runs.family import load
@@ -15,7 +15,13 @@ from agentd.state.layout import Place
 
 def run(project: Project, workflow: str, description: str, name: str = "", mode: str = "") -> Report:
     """Start a run of any workflow and drive it as far as it goes; given again for the same run, go on with it."""
-    commands = project.workflow(workflow).commands if project.layout(workflow).workflows else {}
+    family = project.tables.families.get(workflow)
+    if family and family.proved and workflow != family.name:
+        raise GateClosed(
+            f"{workflow} is a part of the {family.name} workflow and does not run by itself.",
+            f"agentd workflow show {family.name}",
+        )
+    commands = project.tables.built_in(workflow).commands if family else {}
     if commands:
         first = next(iter(commands))
         raise UsageError(

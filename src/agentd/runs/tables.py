@@ -36,6 +36,13 @@ class Tables:
             self.read[name, runnable] = table
         return self.read[name, runnable]
 
+    def built_in(self, name: str) -> Workflow:
+        """A table of a family as it is, whatever the project has under its name."""
+        family = self.families.get(name)
+        if family is None:
+            raise NotFound(f"There is no built-in workflow '{name}'.", "agentd workflow list")
+        return parse(family.table(name).read_text(encoding="utf-8"), f"{name}.yaml")
+
     def check_file(self, path: Path) -> Workflow:
         """A workflow in any file, proved sound against what this release can do."""
         return self._prove(with_limits(self._parse_file(path, str(path)), self.limits), True)
@@ -67,12 +74,8 @@ class Tables:
         return found
 
     def _parse(self, name: str) -> Workflow:
-        path, family = self._files().get(name), self.families.get(name)
-        if path is not None:
-            return self._parse_file(path, os.path.relpath(path))
-        if family is None:
-            raise NotFound(f"There is no built-in workflow '{name}'.", "agentd workflow list")
-        return parse(family.table(name).read_text(encoding="utf-8"), f"{name}.yaml")
+        path = self._files().get(name)
+        return self.built_in(name) if path is None else self._parse_file(path, os.path.relpath(path))
 
     def _parse_file(self, path: Path, source: str) -> Workflow:
         try:
