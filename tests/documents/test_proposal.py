@@ -491,7 +491,7 @@ def test_a_scope_that_does_not_exist_is_told_with_its_line() -> None:
     value, findings = proposal.read(OWN_FILE.replace("patch", "tiny"))
     found = next(found for found in findings if found.severity == "High")
     assert (value, found.line) == (None, 13)
-    assert found.message == "the scope 'tiny' is none of patch, minor, major"
+    assert found.message == "the scope 'tiny' is not one of patch, minor, major"
 
 
 # ------------------------------------------------------------------------------------------------------------- reviews

@@ -172,7 +172,7 @@ def test_a_block_that_does_not_parse_is_told(text: str, line: int, words: str) -
         (one(title="Task 1.0: x", id=None), 6, "'1.0' is no id"),
         (one(title="Task: x", id=None), 6, "has no id"),
         (one() + "### Task 1.1: again\n" + block(), 14, "the id data.1 is taken by the task on line 6"),
-        (f"{HEAD}## 5. Cloud Layer\n" + one()[len(HEAD) :], 6, "'5. Cloud Layer' is none of the layers"),
+        (f"{HEAD}## 5. Cloud Layer\n" + one()[len(HEAD) :], 6, "'5. Cloud Layer' is not one of the layers"),
         (f"{HEAD}## 1. Data Layer\n- [ ] no number\n" + one()[len(HEAD) :], 7, "'no number' has no id"),
         (f"{HEAD}## 1. Data Layer\n- [?] 1.1 x\n  File: a\n  Spec: a:R1\n", 7, "the status '?'"),
         (f"{HEAD}\nNothing.\n", 6, "there is no task"),

@@ -279,7 +279,7 @@ def test_a_review_that_the_planner_forges_is_taken_out_and_approves_nothing(sand
     sandbox.script(propose={"documents": {"proposal.md": forged}}, challenge={"outcome": "approved"})
     done = sandbox.plan()
     refused(done, sandbox, "there is no verdict")
-    assert "the reviews in proposal.md were changed by the agent and have been put back" in done.out
+    assert "the reviews in proposal.md were changed by the agent and have been restored" in done.out
     assert not reviews(sandbox)
     goes_on(sandbox)
     assert [review.reviewer for review in reviews(sandbox)] == ["scripted"]

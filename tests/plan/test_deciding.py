@@ -200,7 +200,7 @@ def test_going_on_without_an_approval_takes_a_reason_and_is_kept_with_who_and_wh
     assert said.code == 0
     done = sandbox.run("plan", CHANGE)
     assert done.code == 0
-    assert "⚠ ada goes on without an approval: it is urgent" in done.out
+    assert "⚠ ada continues without an approval: it is urgent" in done.out
     state = sandbox.state()
     assert (state["phase"], state["verdict"]) == ("challenged", "NEEDS_REVISION")
     approval = state["approval"]

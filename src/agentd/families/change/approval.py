@@ -39,18 +39,18 @@ def approve_anyway(work: Work) -> Outcome:
     """Continue without the challenger's approval, as a person decided: recorded with who and why."""
     decision = decisions.answered(work, "exhausted")
     if decision is None or decision.answer != "implement":
-        raise work.store.corrupt("nobody has decided to go on without an approval", "run", "step")
+        raise work.store.corrupt("no decision overrides the verdict", "run", "step")
     seen = checksums.checksums(work, PLAN)
     _tell_losses(work)
     _bind(work, seen, by=decision.by, why=decision.note, override=decision.id)
-    work.say(f"⚠ {decision.by} goes on without an approval: {decision.note}")
+    work.say(f"⚠ {decision.by} continues without an approval: {decision.note}")
     return Outcome("done", f"{decision.by}: {decision.note}")
 
 
 def _tell_losses(work: Work) -> None:
     gone = ", ".join(merge.losses(work))
     if gone:
-        work.say(f"⚠ once archived, this plan takes requirements out of the library: {gone}")
+        work.say(f"⚠ once archived, this plan removes requirements from the library: {gone}")
 
 
 def plan_is_as_approved(work: Work) -> str:

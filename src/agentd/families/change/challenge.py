@@ -73,9 +73,9 @@ def weigh(work: Work) -> Outcome:
 
 
 def problem_with(work: Work, path: Path) -> str:
-    """Why CHALLENGE.md is not a review, or nothing: the skeleton that a challenger finds is none."""
+    """Why CHALLENGE.md is not a review, or nothing: the skeleton that a challenger starts from does not count."""
     empty = path.read_bytes().decode(errors="replace") == challenge_page.skeleton(work.top.state.run.name)
-    return "no challenger has spoken yet" if empty else ""
+    return "no challenger has written it yet" if empty else ""
 
 
 def restore_report(work: Work) -> bool:

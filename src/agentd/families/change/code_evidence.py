@@ -56,7 +56,7 @@ def accept_shown(work: Work) -> Outcome:
     """Waive what a person accepted: the findings that the question showed, and no later ones."""
     said = next((one for one in reversed(work.state.decisions) if one.status == "answered"), None)
     if said is None or said.name not in WAIVED_BY:
-        raise work.store.corrupt("nobody has accepted anything", "run", "step")
+        raise work.store.corrupt("no decision accepts anything", "run", "step")
     name, why = WAIVED_BY[said.name]
     if checksums.differences(said.shown, checksums.checksums(work, said.shown)):
         return Outcome("done", f"{name} is not what was shown: nothing is waived")

@@ -79,7 +79,7 @@ def _decide(work: Work, found: CodeReview, against: Sequence[Blocker]) -> tuple[
     if found.verdict == "APPROVED":
         return ("needs_changes", f"the reviewer says APPROVED, but {told}") if against else ("approved", "")
     if not grounded and not against:
-        return "ungrounded", "nothing the review names is there"
+        return "ungrounded", "the review names nothing that exists"
     if found.verdict == "MAJOR_ISSUES":
         return "stop", told or f"MAJOR_ISSUES: {_first(grounded)}"
     rounds = _rounds(work, found)
@@ -134,7 +134,7 @@ def take_stock(work: Work) -> Outcome:
     text = work.read(REVIEW)
     found = review_page.read(text)[0] if text else None
     if found is None or found.verdict is None:
-        return Outcome("review", "nobody has reviewed it")
+        return Outcome("review", "it has not been reviewed")
     if found.verdict != "APPROVED":
         return Outcome("resolve", f"the review says {found.verdict}")
     problem = _unbound(work) or ("" if found.files else "the approval names no files")
@@ -156,7 +156,7 @@ def accept_anyway(work: Work) -> Outcome:
     """Take the implementation as it is, as a person decided: recorded with who and why, and no approval."""
     decision = decisions.answered(work, "stuck")
     if decision is None or decision.answer != "accept":
-        raise work.store.corrupt("nobody has decided to take it as it is", "run", "step")
+        raise work.store.corrupt("no decision overrides the verdict", "run", "step")
     seen, _ = record.evidence(work)
     if seen is not None:
         now = replace(seen, tree=record.tree(work))

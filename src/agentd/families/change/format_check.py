@@ -1,4 +1,4 @@
-"""The form of a change's documents, checked by machine before anybody is asked to read them."""
+"""The `validate` step: the format of the documents, checked before a challenger reads them."""
 
 from collections.abc import Sequence
 from hashlib import sha256
@@ -15,7 +15,7 @@ REVIEWS = ("/CHALLENGE.md", "/REVIEW.md")
 
 
 def findings(work: Work) -> tuple[Finding, ...]:
-    """Everything that is wrong with the plan; what reviewers wrote is judged where it is read."""
+    """All findings about the plan; the reports of reviewers are checked elsewhere."""
     project = work.project
     home = project.relative(work.home)
     found = examine_change(home, project.config.rules(), Shelf(str(project.root))).findings
@@ -23,17 +23,17 @@ def findings(work: Work) -> tuple[Finding, ...]:
 
 
 def serious(work: Work) -> list[Finding]:
-    """What keeps the documents from being valid."""
+    """The High findings."""
     return [found for found in findings(work) if found.severity == "High"]
 
 
 def lines(work: Work) -> list[str]:
-    """The same in words, a line each."""
+    """The High findings as lines of a prompt."""
     return [f"- {found.file}:{found.line}: {found.message}. {found.fix}".rstrip() for found in serious(work)]
 
 
 def validate(work: Work) -> Outcome:
-    """Put right what is a matter of form alone, then check; what is left is a person's, or the planner's when alone."""
+    """Tidy the documents, then check them; serious findings are for a person, or for the planner if none is in the loop."""
     fixed = document_fixes.tidy(work.home, ("clarifications.md", "proposal.md", "tasks.md"))
     if fixed:
         work.say(f"tidied {', '.join(fixed)}")
@@ -53,7 +53,7 @@ def validate(work: Work) -> Outcome:
 
 
 def _record(work: Work, found: Sequence[Finding]) -> None:
-    """Keep what was checked, by which rules and with which result; later edits show against these checksums."""
+    """Record the rules, the result and the checksums of the checked documents."""
     now, rules = work.project.now(), work.project.config.rules()
     texts = [f"{each.file}:{each.line}: {each.message}" for each in found if each.severity == "High"]
     other = [f"{each.file}:{each.line}: {each.message}" for each in found if each.severity != "High"]

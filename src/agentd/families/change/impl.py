@@ -79,5 +79,5 @@ def _review_again(work: Work) -> Stop:
         work.say("✅ reviewed again: APPROVED")
         return Stop("elsewhere", "reviewed again: approved")
     name = work.state.run.name
-    work.say(f"⚠ reviewed again: not approved; it stays complete. To have it repaired: agentd impl {name} --resolve")
+    work.say(f"⚠ reviewed again: not approved; the change stays complete. To repair it: agentd impl {name} --resolve")
     return Stop("failed", f"reviewed again: not approved; agentd impl {name} --resolve reopens it")

@@ -28,4 +28,4 @@ def put_reviews_back(work: Work, before: Sequence[Review], call: str = "") -> No
     except ValueError:
         return  # a review contradicts itself, which validation reports
     durable.replace(work.home / "proposal.md", whole.encode(errors="surrogateescape"), "document")
-    work.say("⚠ the reviews in proposal.md were changed by the agent and have been put back")
+    work.say("⚠ the reviews in proposal.md were changed by the agent and have been restored")

@@ -51,7 +51,7 @@ def take_up(work: Work, resolve: bool = False) -> None:
         go_to(work, "implement", "the files that the change began with are not known", "back")
         return
     if resolve and run.phase == "complete":
-        work.say("⚠ reopened: what the review found is resolved")
+        work.say("⚠ reopened to resolve what the review found")
         go_to(work, "resolve", "a person had it resolved", "reopened")
         return
     asked = decisions.pending(work, "stuck")
@@ -63,5 +63,5 @@ def take_up(work: Work, resolve: bool = False) -> None:
         return
     begun_again = tuple(f"children/implement/{name}/" for name in tasks.reopened(work))
     if begun_again or (tasks.open_tasks(work) and run.step != "implement"):
-        work.say("⚠ there are open tasks: they come first")
+        work.say("⚠ open tasks come first")
         go_to(work, "open_tasks", "there are open tasks", "back", begun_again)

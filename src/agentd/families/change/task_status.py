@@ -23,7 +23,7 @@ def every_task_is_done(work: Work) -> str:
         left = [task for task in found if not _is_waived(work, task)]
         problems = [(task, undone(task, before, now) or _unfinished(task, f"it is {task.status}")) for task in left]
     else:
-        problems = [(task, _unfinished(task, "nobody has begun with it")) for task in found]
+        problems = [(task, _unfinished(task, "it has not been started")) for task in found]
     return "; ".join(f"task {task.id}: {why}" for task, why in problems if why)
 
 
@@ -106,7 +106,7 @@ def waive_tasks(work: Work) -> Outcome:
     left = [task for task in part_tasks(work) if undone(task, before, now)]
     said = decisions.answered(work, "unfinished")
     if said is None:
-        raise work.store.corrupt("nobody has waived a task", "run", "step")
+        raise work.store.corrupt("no decision waives a task", "run", "step")
     record.waive(work, said, {f"task:{task.id}": f"task {task.id}: {task.title}" for task in left})
     set_status(work, dict.fromkeys((task.id for task in left), "completed"))
     return Outcome("done")

@@ -1,4 +1,4 @@
-"""Whether the documents of changes and of the spec library hold together. No agent is called, and only `fix` writes."""
+"""`agentd validate`: findings about the documents of changes and the spec library. Only `fix` writes."""
 
 import os
 from collections import Counter
@@ -24,7 +24,7 @@ _AT_ONCE = 25  # changes whose documents are in memory together
 
 @dataclass(frozen=True)
 class Validation:
-    """What was found. `valid`: nothing High; `strict`: nothing at all. `held` names the changes not fixed, and why."""
+    """The findings. `valid`: none is High; `strict`: there are none. `held` says which changes could not be fixed."""
 
     target: str
     findings: tuple[Finding, ...] = ()
@@ -65,7 +65,7 @@ class Validation:
 
 
 def validate_change(project: Project, name: str, fix: bool = False) -> Validation:
-    """One change, wherever it stands. With `fix`, what needs no person to be put right is, under the run's lock."""
+    """One change in any phase. `fix` first fixes what needs no person, under the lock of the run."""
     home = find_change(project, name)
     rules, shelf = project.config.rules(), Shelf(str(project.root))
     fixed = tuple(fix_change(shelf.root, home, rules)) if fix and home.startswith(ACTIVE) else ()
@@ -107,7 +107,7 @@ def validate_all(project: Project, fix: bool = False) -> Validation:
 
 
 def find_change(project: Project, name: str) -> str:
-    """The folder of a change from the root; a folder is a change if it holds a state or a document."""
+    """The folder of a change, relative to the root; a folder with a state or a document is a change."""
     known = name.removeprefix("change/")
     if NAME.fullmatch(known):
         for home in LAYOUT.homes:
@@ -117,7 +117,7 @@ def find_change(project: Project, name: str) -> str:
 
 
 def active_changes(root: str) -> Iterator[str]:
-    """The folders of all changes that are not archived, from the root."""
+    """The folders of all changes that are not archived, relative to the root."""
     try:
         with os.scandir(f"{root}/{ACTIVE}") as found:
             names = sorted(entry.name for entry in found if entry.is_dir())
@@ -137,7 +137,7 @@ def _stake(found: Examined) -> Stake:
 
 
 def _rivals(mine: Examined, rules: Rules, shelf: Shelf) -> Iterator[Stake]:
-    """What other active changes claim, as far as they name a spec that this one claims."""
+    """The claims of other active changes that name a spec which this one claims."""
     wanted = {claim.spec for claim in mine.claims}
     words = [name.encode() for name in wanted]
     for home in active_changes(shelf.root) if wanted else ():

@@ -88,7 +88,7 @@ class _Reader:
         self.findings += found.findings
         priority = str(found.data.get("priority") or "medium").casefold()
         if priority not in PRIORITIES:
-            what = f"the priority of {part.key} is '{priority}', which is none of {', '.join(PRIORITIES)}"
+            what = f"the priority of {part.key} is '{priority}', which is not one of {', '.join(PRIORITIES)}"
             self.findings.append(Finding("invalid_value", what, found.line_of("priority"), fix="priority: medium"))
             priority = "medium"
         return Requirement(

@@ -66,7 +66,7 @@ def problem(impact: Impact) -> str:
     ids = [spec.id for spec in impact.affected_specs]
     odd = [name for spec in impact.affected_specs for name in (spec.id, *spec.depends) if not is_spec(name)]
     if impact.scope not in SCOPES:
-        return f"impact.scope '{impact.scope}' is none of {', '.join(SCOPES)}"
+        return f"impact.scope '{impact.scope}' is not one of {', '.join(SCOPES)}"
     if impact.affected_files < 1 or impact.new_files < 0 or max(impact.affected_files, impact.new_files) >= 10**9:
         return "impact.affected_files is a number from 1, impact.new_files from 0"
     if odd:
@@ -115,7 +115,7 @@ def _scope(item: Item | None, old: Any, report: Report) -> Scope | None:
     said = " ".join(item.lines).strip(_DRESS).casefold() if item else old
     if said in SCOPES:
         return cast(Scope, said)
-    what = f"the scope '{said}' is none of {', '.join(SCOPES)}" if said else "the impact has no scope"
+    what = f"the scope '{said}' is not one of {', '.join(SCOPES)}" if said else "the impact has no scope"
     report("invalid_value", what, item.line if item else "impact", "Write `- **Scope**: minor` (or patch, or major).")
     return None
 

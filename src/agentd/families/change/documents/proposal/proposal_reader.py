@@ -93,7 +93,7 @@ def _value(reading: Reading) -> Proposal | None:
     name = _identity(page, report)
     status, iteration = data.get("status", "proposed"), data.get("iteration", 1)
     if status not in STATUSES:
-        what = f"the status '{status}' is none of {', '.join(STATUSES)}"
+        what = f"the status '{status}' is not one of {', '.join(STATUSES)}"
         report("invalid_frontmatter", what, "status", "Write `status: proposed`.")
     if type(iteration) is not int or iteration < 1:
         what = f"the iteration '{iteration}' is not a number from 1"

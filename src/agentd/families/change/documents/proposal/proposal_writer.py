@@ -31,7 +31,7 @@ def refuse(proposal: Proposal) -> None:
         (not proposal.why.strip(), "why is empty"),
         (not proposal.what_changes, "what_changes is empty"),
         (not all(change.strip() for change in proposal.what_changes), "one of what_changes is empty"),
-        (proposal.status not in STATUSES, f"status '{proposal.status}' is none of {', '.join(STATUSES)}"),
+        (proposal.status not in STATUSES, f"status '{proposal.status}' is not one of {', '.join(STATUSES)}"),
         (proposal.iteration < 1, f"iteration {proposal.iteration} is less than 1"),
     ]
     what = next((what for wrong, what in problems if wrong), "") or impact.problem(proposal.impact)

@@ -95,7 +95,7 @@ class _Scan:
         assert tag
         status, iteration, reviewer, call = tag.groups()
         if status not in REVIEW_STATUSES:
-            self.problems.append((start, f"the status '{status}' is none of {', '.join(REVIEW_STATUSES)}"))
+            self.problems.append((start, f"the status '{status}' is not one of {', '.join(REVIEW_STATUSES)}"))
         elif not re.fullmatch(r"[1-9][0-9]{0,8}", iteration):
             self.problems.append((start, f"the iteration '{iteration}' is not a number from 1"))
         else:
@@ -118,7 +118,7 @@ def scan(lines: Sequence[str], first: int, rules: Rules) -> Blocks:
 def write(review: Review) -> str:
     """A block as text; ValueError if its content contradicts its status."""
     if review.status not in REVIEW_STATUSES:
-        raise ValueError(f"status '{review.status}' is none of {', '.join(REVIEW_STATUSES)}.")
+        raise ValueError(f"status '{review.status}' is not one of {', '.join(REVIEW_STATUSES)}.")
     if review.iteration < 1:
         raise ValueError(f"iteration {review.iteration} is less than 1.")
     written = quoting.escape(review.content, OWN)

@@ -91,7 +91,7 @@ def items(plan: Outline) -> Items:
             section = None if heading.level < 3 else section
             headings.append((heading, heading.level))
             if layer and layer[3]:
-                odd.append((heading.line, f"'{heading.title}' is none of the layers {', '.join(LAYERS)}"))
+                odd.append((heading.line, f"'{heading.title}' is not one of the layers {', '.join(LAYERS)}"))
         starts.append((heading.line, heading, task, section))
     return Items(tuple(_cut(plan, starts, odd)), layers, tuple(headings), tuple(odd))
 
