@@ -7,7 +7,7 @@ from typing import Any
 from agentd.errors import AgentdError, GateClosed
 from agentd.families.change import PLAN
 from agentd.families.change.archive import merge
-from agentd.families.change.proposal_reviews import reviews
+from agentd.families.change.challenge import reviews
 from agentd.git import trees
 from agentd.model.run import Outcome
 from agentd.proof import record

@@ -12,8 +12,8 @@ from agentd.families.change import (
     prompt_values,
     task_status,
 )
+from agentd.families.change.challenge import put_reviews_back, reviews
 from agentd.families.change.documents.tasks import listed
-from agentd.families.change.proposal_reviews import put_reviews_back, reviews
 from agentd.model.change import Review, TaskStatus
 from agentd.model.job import Reply
 from agentd.model.models import Complexity, assess

@@ -3,6 +3,7 @@
 A verdict is a review block in proposal.md, or a structured review that becomes one. Anything unclear is no verdict.
 """
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 from agentd.errors import AgentdError
 from agentd.families.change import PLAN, troubleshooting
 from agentd.families.change.documents import proposal
-from agentd.families.change.proposal_reviews import reviews
+from agentd.families.change.documents.proposal.review_blocks import visit
 from agentd.families.change.review_tools import finish_review, ground, keep_review
 from agentd.model.change import Review
 from agentd.model.job import Reply
@@ -20,8 +21,31 @@ from agentd.review import challenge_page, issue_ledger
 from agentd.review.issue_ledger import Entry
 from agentd.review.reply_check import contradicted, is_of_another
 from agentd.runs.work import Work
+from agentd.state import durable
 
 WORDS = tuple(verdict.lower() for verdict in PLAN_VERDICTS)
+
+
+def reviews(work: Work) -> tuple[Review, ...]:
+    """The review blocks of the proposal, oldest first."""
+    return proposal.reviews(work.read("proposal.md"))
+
+
+def put_reviews_back(work: Work, before: Sequence[Review], call: str = "") -> None:
+    """Restore the reviews that the proposal had before a call, and keep the review of the call itself, if it is named."""
+    text = work.read("proposal.md")
+    now = proposal.reviews(text)
+    mine = [review for review in now if call and review.call == call][-1:]
+    # The review of a repeated attempt replaces that of the attempt before.
+    due = [review for review in before if not mine or visit(review.call) != visit(mine[0].call)] + mine
+    if not text or list(now) == due:
+        return
+    try:
+        whole = proposal.with_reviews(text, due)
+    except ValueError:
+        return  # a review contradicts itself, which validation reports
+    durable.replace(work.home / "proposal.md", whole.encode(errors="surrogateescape"), "document")
+    work.say("⚠ the reviews in proposal.md were changed by the agent and have been restored")
 
 
 def rounds(work: Work) -> tuple[Challenge, ...]:

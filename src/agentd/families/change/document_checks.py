@@ -82,14 +82,9 @@ def _examined(documents: Documents, findings: list[Finding], rules: Rules, shelf
     )
 
 
-def examine_specs(names: Iterable[tuple[str, str]], rules: Rules, shelf: Shelf) -> Examined:
-    """These specs of the library."""
-    folder = f"{shelf.root}/{snapshot.LIBRARY}"
-    pages = [
-        page
-        for name, problem in names
-        for page in ([Page(reading.printable(name), problem=problem)] if problem else reading.pages(folder, [name]))
-    ]
+def examine_library(rules: Rules, shelf: Shelf) -> Examined:
+    """Every spec of the library."""
+    pages = list(reading.markdown(f"{shelf.root}/{snapshot.LIBRARY}"))
     findings = [finding for page in pages for finding in _read(page, rules, spec)[1]]
     findings += _broken_links(snapshot.LIBRARY, pages, rules, shelf)
     files = tuple(f"{snapshot.LIBRARY}/{page.name}" for page in pages)

@@ -101,10 +101,8 @@ def explain(work: Work, stop: Stop) -> AgentdError | None:
         return approval.closed_gate(work, note)
     failed = work.workflow.steps[run.step]
     agent = roster.name(work.project, failed.what)
-    if note.startswith(troubleshooting.VERDICT):
-        return troubleshooting.no_verdict(run.name, agent, note.removeprefix(f"{troubleshooting.VERDICT}: "))
-    if note.startswith(troubleshooting.REVIEW_VERDICT):
-        return troubleshooting.no_review(run.name, agent, note.removeprefix(f"{troubleshooting.REVIEW_VERDICT}: "))
+    if unclear := troubleshooting.unclear_verdict(run.name, agent, note):
+        return unclear
     if failed.kind == "do" and failed.what == "validate":
         return troubleshooting.bad_format(run.name, format_check.serious(work))
     inner = note.partition(": ")[2] if failed.kind == "each" else note

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from agentd.calling.agent_call import Values
 from agentd.families.change import challenge, code_evidence, code_review, format_check, tasks
-from agentd.families.change.proposal_reviews import reviews
+from agentd.families.change.challenge import reviews
 from agentd.families.change.specs import affected
 from agentd.model.workflow import Step
 from agentd.proof import record

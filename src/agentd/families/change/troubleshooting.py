@@ -32,25 +32,24 @@ def unwritten(step: Step, change: str, agent: str, why: str) -> AgentdError | No
     )
 
 
-def no_verdict(change: str, agent: str, why: str) -> AgentdError:
+def unclear_verdict(change: str, agent: str, note: str) -> AgentdError | None:
+    """The error for a challenger or a reviewer whose verdict could not be read; None if the note is about another failure."""
+    what, _, why = note.partition(": ")
+    folder = f"agentd/changes/{change}"
+    if what == REVIEW_VERDICT:
+        steps = (f"Read {folder}/REVIEW.md", f"Have it reviewed once more: agentd impl {change}")
+        return AgentFailed(what, f"agentd impl {change}", f"{agent} did not leave a review that counts: {why}", steps)
+    if what != VERDICT:
+        return None
     return AgentFailed(
-        VERDICT,
+        what,
         f"agentd challenge {change}",
-        f"{agent} did not follow the output format: {why}" if why else f"{agent} did not follow the output format",
+        f"{agent} did not follow the output format{f': {why}' if why else ''}",
         (
-            f"Read agentd/changes/{change}/CHALLENGE.md and look for the verdict",
+            f"Read {folder}/CHALLENGE.md and look for the verdict",
             f"Have it reviewed once more: agentd challenge {change}",
-            f"Or decide yourself: set the phase in agentd/changes/{change}/STATE.yaml by hand",
+            f"Or decide yourself: set the phase in {folder}/STATE.yaml by hand",
         ),
-    )
-
-
-def no_review(change: str, agent: str, why: str) -> AgentdError:
-    return AgentFailed(
-        REVIEW_VERDICT,
-        f"agentd impl {change}",
-        f"{agent} did not leave a review that counts: {why}",
-        (f"Read agentd/changes/{change}/REVIEW.md", f"Have it reviewed once more: agentd impl {change}"),
     )
 
 

@@ -8,9 +8,8 @@ from typing import Any
 
 from agentd.errors import ChangeNotFound, Held
 from agentd.families.change import ACTIVE, LAYOUT
-from agentd.families.change.document_checks import Examined, claims_of, examine_change, examine_changes, examine_specs
+from agentd.families.change.document_checks import Examined, claims_of, examine_change, examine_changes, examine_library
 from agentd.families.change.document_fixes import fix_change, fix_library
-from agentd.library import snapshot
 from agentd.library.claims import Stake, contested, no_requirement_is_claimed_twice
 from agentd.library.shelf import Shelf
 from agentd.model.finding import SEVERITIES, Finding
@@ -78,8 +77,7 @@ def validate_library(project: Project, fix: bool = False) -> Validation:
     """The specs in agentd/specs/."""
     rules, shelf = project.config.rules(), Shelf(str(project.root))
     fixed = tuple(fix_library(shelf.root, rules)) if fix else ()
-    listed = tuple(reading.listing(f"{shelf.root}/{snapshot.LIBRARY}"))
-    return _validation("specs", [examine_specs(listed, rules, shelf)], [], rules, shelf, fixed)
+    return _validation("specs", [examine_library(rules, shelf)], [], rules, shelf, fixed)
 
 
 def validate_all(project: Project, fix: bool = False) -> Validation:
@@ -101,7 +99,7 @@ def validate_all(project: Project, fix: bool = False) -> Validation:
         for found in examine_changes(homes[start : start + _AT_ONCE], rules, shelf)
         if os.path.isdir(f"{shelf.root}/{found.home}")  # it may have been archived meanwhile
     ]
-    examined.append(examine_specs(reading.listing(f"{shelf.root}/{snapshot.LIBRARY}"), rules, shelf))
+    examined.append(examine_library(rules, shelf))
     stakes = [_stake(found) for found in examined if found.claims]
     return _validation("", examined, stakes, rules, shelf, tuple(fixed), tuple(held))
 

@@ -180,8 +180,6 @@ def _head_specs(old: Any, report: Report) -> dict[str, AffectedSpec]:
         if all(isinstance(word, str) and is_spec(word) for word in (name, *depends)):
             kept[cast(str, name)] = AffectedSpec(cast(str, name), tuple(depends), removed is True)
         else:
-            what = f"affected_specs has an entry that names no spec: {each}"
-            report(
-                "invalid_frontmatter", what, "affected_specs", "Write `- id: name-of-the-spec`, and names in depends."
-            )
+            what, fix = f"affected_specs has an entry that names no spec: {each}", "Write `- id: name-of-the-spec`."
+            report("invalid_frontmatter", what, "affected_specs", fix)
     return kept

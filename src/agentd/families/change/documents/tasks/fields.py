@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import yaml
 
@@ -130,14 +131,10 @@ def _take(found: Fields, key: yaml.Node, value: yaml.Node, first: int) -> None:
     if name in found.lines:
         found.problem = line, f"'{name}' stands twice in the YAML block"
     found.lines[name] = line
-    words = (
-        [part for part in value.value if isinstance(part, yaml.ScalarNode)]
-        if isinstance(value, yaml.SequenceNode)
-        else []
-    )
-    if name == "depends_on" and isinstance(value, yaml.SequenceNode) and len(words) == len(value.value):
-        found.depends = tuple(str(word.value).strip() for word in words)
-    elif name in ("id", "action", "status", "file", "spec_ref", "depends_on"):
+    listed: list[Any] = value.value if isinstance(value, yaml.SequenceNode) else [None]
+    if name == "depends_on" and all(isinstance(word, yaml.ScalarNode) for word in listed):
+        found.depends = tuple(str(word.value).strip() for word in listed)
+    elif name in (*_KEYS, "depends_on"):
         if not isinstance(value, yaml.ScalarNode):
             found.problem = line, f"'{name}' must be {'a list of ids' if name == 'depends_on' else 'text'}"
             return
