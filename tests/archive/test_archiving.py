@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentd.app import open_project
-from agentd.families.change.archive.merge import losses
+from agentd.families.change.archive.spec_merge import losses
 from agentd.runs.work import work_on
 from agentd.text import frontmatter
 from tests.archive.library import ONE, Library, a_spec

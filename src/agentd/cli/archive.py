@@ -10,7 +10,7 @@ from agentd.cli.live import is_terminal
 from agentd.cli.output import tell
 from agentd.errors import AgentdError, MergeConflict, UsageError
 from agentd.families.change.archive import commands, messages, queue
-from agentd.families.change.archive.merge import Result
+from agentd.families.change.archive.spec_merge import Result
 from agentd.model.merge import Prefer
 from agentd.runs.project import Project
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from agentd.errors import AgentdError, GateClosed
 from agentd.families.change import PLAN
-from agentd.families.change.archive import merge
+from agentd.families.change.archive import spec_merge
 from agentd.families.change.challenge import reviews
 from agentd.git import trees
 from agentd.model.run import Outcome
@@ -48,7 +48,7 @@ def approve_anyway(work: Work) -> Outcome:
 
 
 def _tell_losses(work: Work) -> None:
-    gone = ", ".join(merge.losses(work))
+    gone = ", ".join(spec_merge.losses(work))
     if gone:
         work.say(f"⚠ once archived, this plan removes requirements from the library: {gone}")
 

@@ -7,7 +7,7 @@ from agentd.calling import roster
 from agentd.calling.call import Callers
 from agentd.engine.decide import Stop
 from agentd.errors import AgentdError
-from agentd.families.change import NAME, approval, forecast, format_check, progress, reentry, troubleshooting
+from agentd.families.change import NAME, approval, forecast, format_check, progress_lines, reentry, troubleshooting
 from agentd.families.change.archive.commands import archive
 from agentd.families.change.call import ChangeCall
 from agentd.families.change.impl import review_again
@@ -123,7 +123,7 @@ def resume(project: Project, place: Place, command: str, steps: int | None) -> R
 
 FAMILY = Family(
     Callers(ChangeCall),
-    lines=progress.lines,
+    lines=progress_lines.lines,
     fields=fields,
     summary=summary,
     opening=opening,

@@ -21,45 +21,36 @@ def _fixed(text: str, header: str, *options: Option) -> Callable[[Work], Questio
     return lambda work: Question(text, header, options)
 
 
+def _recommended(option: Option) -> Option:
+    return replace(option, label=f"{option.label} {RECOMMENDED}")
+
+
 def clarification(work: Work) -> Question:
     """One of the planner's own questions. Its options are suggestions; any text is an answer."""
     asked = draft(work)
-    labels = [f"{words} {RECOMMENDED}" if not at else words for at, words in enumerate(asked.options)]
-    options = tuple(Option(words, label) for words, label in zip(asked.options, labels, strict=True))
-    return Question(asked.question, shorten(asked.topic, HEADER, placeholder="…"), options, free=True)
+    options = [Option(words, words) for words in asked.options]
+    options[:1] = map(_recommended, options[:1])
+    return Question(asked.question, shorten(asked.topic, HEADER, placeholder="…"), tuple(options), free=True)
 
 
 def git_setup(work: Work) -> Question:
     """Where to work on a new change; says first what git refused before."""
     known = work.state.fields.get("git")
     refused = f"{known['refused']} " if isinstance(known, Mapping) and known.get("refused") else ""
-    return Question(
-        f"{refused}Preferred Git workflow?",
-        "Git Setup",
-        (
-            Option("branch", f"New branch {RECOMMENDED}", "git checkout -b agentd/<change-id>"),
-            Option("worktree", "New worktree", "a folder of its own beside the project"),
-            Option("in_place", "In place", "stay on the current branch"),
-        ),
-    )
+    branch = Option("branch", "New branch", "git checkout -b agentd/<change-id>")
+    worktree = Option("worktree", "New worktree", "a folder of its own beside the project")
+    in_place = Option("in_place", "In place", "stay on the current branch")
+    return Question(f"{refused}Preferred Git workflow?", "Git Setup", (_recommended(branch), worktree, in_place))
 
 
 def steer(work: Work) -> Question:
     """Asked after each challenge that wants a revision; beyond the limit it asks whether to continue at all."""
     made = len(rounds(work))
-    limit = int(work.project.config.get("workflow", "planning_iterations"))
     text = "Proposal needs revision. What to do?"
-    if made > limit:
+    if made > int(work.project.config.get("workflow", "planning_iterations")):
         text = f"Proposal still needs revision after {made} rounds. Continue or stop?"
-    return Question(
-        text,
-        "Next",
-        (
-            Option("fix", f"Auto-fix and rechallenge {RECOMMENDED}"),
-            Option("manual", "Review manually"),
-            Option("stop", "Stop here"),
-        ),
-    )
+    fix = _recommended(Option("fix", "Auto-fix and rechallenge"))
+    return Question(text, "Next", (fix, Option("manual", "Review manually"), Option("stop", "Stop here")))
 
 
 def exhausted(work: Work) -> Question:
@@ -67,43 +58,28 @@ def exhausted(work: Work) -> Question:
     made = rounds(work)
     view, fix = Option("view", "Open viewer"), Option("fix", "Continue fixing")
     proceed = Option("implement", "Proceed anyway", "the proposal was not approved; this is recorded", reason=True)
-    ordered = (_first(view), fix, proceed)
+    ordered = (_recommended(view), fix, proceed)
     text = f"Still NEEDS_REVISION after {len(made)} rounds. What next?"
     if made and made[-1].verdict == "APPROVED":
         text = "The documents changed each time while they were challenged, so no approval counts. What next?"
     elif made and only_minor(made[-1].issues):
-        ordered = (_first(replace(proceed, label="Proceed to implementation")), view, fix)
+        ordered = (_recommended(replace(proceed, label="Proceed to implementation")), view, fix)
     return Question(text, "Next", ordered)
-
-
-def _first(option: Option) -> Option:
-    return replace(option, label=f"{option.label} {RECOMMENDED}")
 
 
 def mend(work: Work) -> Question:
     limit = work.project.config.get("workflow", "format_iterations")
-    return Question(
-        f"Format validation still failing after {limit} iterations. What to do?",
-        "Format",
-        (
-            Option("check", f"I fixed it: check again {RECOMMENDED}"),
-            Option("fix", "Let the planner try again"),
-            Option("stop", "Stop here"),
-        ),
-    )
+    text = f"Format validation still failing after {limit} iterations. What to do?"
+    check = _recommended(Option("check", "I fixed it: check again"))
+    return Question(text, "Format", (check, Option("fix", "Let the planner try again"), Option("stop", "Stop here")))
 
 
 def unfinished(work: Work) -> Question:
     left = ", ".join(f"{task.id} ({task.path})" for task in handed_out(work))
-    return Question(
-        f"The agent says it is done, but these tasks left no trace in their files: {left}. What to do?",
-        "Tasks",
-        (
-            Option("again", f"Have them done {RECOMMENDED}"),
-            Option("check", "I did them by hand: look again"),
-            Option("waive", "Do without them", "this is recorded", reason=True),
-        ),
-    )
+    text = f"The agent says it is done, but these tasks left no trace in their files: {left}. What to do?"
+    again, check = Option("again", "Have them done"), Option("check", "I did them by hand: look again")
+    waive = Option("waive", "Do without them", "this is recorded", reason=True)
+    return Question(text, "Tasks", (_recommended(again), check, waive))
 
 
 def stuck(work: Work) -> Question:
@@ -112,15 +88,10 @@ def stuck(work: Work) -> Question:
     verdict = str(work.top.state.fields.get("verdict") or "")
     why = "Major issues" if verdict == "MAJOR_ISSUES" else f"Not approved within {limit} rounds of fixes"
     told = shorten(code_review.why(work).removeprefix("not approved: "), TOLD, placeholder="…")
-    return Question(
-        f"{why}: manual intervention is needed{f' ({told})' if told else ''}. What to do?",
-        "Next",
-        (
-            Option("fix", f"Another round of fixes {RECOMMENDED}"),
-            Option("test", "I fixed it by hand: test and review it"),
-            Option("accept", "Take it as it is", "without an approval; this is recorded", reason=True),
-        ),
-    )
+    text = f"{why}: manual intervention is needed{f' ({told})' if told else ''}. What to do?"
+    fix, test = Option("fix", "Another round of fixes"), Option("test", "I fixed it by hand: test and review it")
+    accept = Option("accept", "Take it as it is", "without an approval; this is recorded", reason=True)
+    return Question(text, "Next", (_recommended(fix), test, accept))
 
 
 def _about(asked: str, text: str, header: str, *options: Option) -> Callable[[Work], Question]:

@@ -19,9 +19,7 @@ RENDERED = {
     "CHALLENGE.md": "append_review writes it",
     "REVIEW.md": "create_review writes it",
     "ARCHIVE_REVIEW.md": "its reviewer writes it",
-    "GEMINI.md": "agentd writes it",
-    "AGENTS.md": "agentd writes it",
-    "CLAUDE.md": "agentd writes it",
+    **dict.fromkeys(("GEMINI.md", "AGENTS.md", "CLAUDE.md"), "agentd writes it"),
 }
 _BLOCK = re.compile(r"^<review\b.*?^</review>|^</?review\b", re.DOTALL | re.MULTILINE)
 RECORDS = ("calls", "answers", "children")

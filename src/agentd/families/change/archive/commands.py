@@ -6,10 +6,10 @@ from pathlib import Path
 
 from agentd.errors import AgentdError, ChangeNotComplete, Meddled
 from agentd.families.change import ACTIVE, ARCHIVE, NAME, approval
-from agentd.families.change.archive import conflict_copies, merge, messages, records, transaction
+from agentd.families.change.archive import conflict_copies, messages, records, spec_merge, transaction
 from agentd.families.change.archive import undo as undoing
-from agentd.families.change.archive.merge import Result
 from agentd.families.change.archive.records import Record
+from agentd.families.change.archive.spec_merge import Result
 from agentd.families.change.archive.transaction import Pending
 from agentd.library.exclusive import holding
 from agentd.model.merge import Prefer
@@ -71,7 +71,7 @@ def preview(project: Project, change: str) -> tuple[Result, list[str]]:
     place = project.find(change, NAME)
     _refuse_incomplete(project, place)
     work = work_on(project, place)
-    result = merge.merge_specs(work)
+    result = spec_merge.merge_specs(work)
     return result, messages.shown(work, result)
 
 
@@ -81,10 +81,10 @@ def draft(project: Project, change: str) -> list[Path]:
     _refuse_incomplete(project, place)
     with lock.acquire(place.folder, "archive"):
         work = work_on(project, place)
-        conflicts = merge.merge_specs(work).conflicts
+        conflicts = spec_merge.merge_specs(work).conflicts
         return [
             conflict_copies.write(place.folder, one)
-            for one in merge.sides(work)
+            for one in spec_merge.sides(work)
             if one.name in conflicts or conflict_copies.exists(place.folder, one.name)
         ]
 
@@ -92,7 +92,9 @@ def draft(project: Project, change: str) -> list[Path]:
 def still_open(project: Project, change: str) -> list[tuple[Path, int]]:
     """The marked copies that still have marks, each with the line of the first one."""
     place = project.find(change, NAME)
-    marks = ((one.name, conflict_copies.first_mark(place.folder, one)) for one in merge.sides(work_on(project, place)))
+    marks = (
+        (one.name, conflict_copies.first_mark(place.folder, one)) for one in spec_merge.sides(work_on(project, place))
+    )
     return [(place.folder / conflict_copies.FOLDER / name, line) for name, line in marks if line]
 
 

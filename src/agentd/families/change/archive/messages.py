@@ -8,9 +8,9 @@ from difflib import unified_diff
 from typing import Any
 
 from agentd.errors import AgentdError, MergeConflict
-from agentd.families.change.archive import conflict_copies, merge, records
-from agentd.families.change.archive.merge import Result
+from agentd.families.change.archive import conflict_copies, records, spec_merge
 from agentd.families.change.archive.records import Touched
+from agentd.families.change.archive.spec_merge import Result
 from agentd.library import snapshot
 from agentd.model.merge import Conflict
 from agentd.runs.work import Work
@@ -42,11 +42,15 @@ def conflict_error(work: Work, result: Result) -> MergeConflict:
     name = work.state.run.name
     found = [one for conflicts in result.conflicts.values() for one in conflicts]
     fix = f"agentd archive {name} --edit"
-    if all(map(merge.can_settle, found)):
+    if all(map(spec_merge.can_settle, found)):
         fix += f"   # or --ours (the text of {name}), or --theirs (the library's)"
     for each, conflicts in result.conflicts.items():
         copy = work.store.folder / conflict_copies.FOLDER / each
-        if copy.is_file() and copy.stat().st_size and (each not in result.copies or merge.is_invalid(conflicts[0])):
+        if (
+            copy.is_file()
+            and copy.stat().st_size
+            and (each not in result.copies or spec_merge.is_invalid(conflicts[0]))
+        ):
             fix = f"${{EDITOR:-vi}} {shlex.quote(str(copy))}   # settle it there, then: agentd archive {name}"
             break
     what = "1 conflict" if len(found) == 1 else f"{len(found)} conflicts"

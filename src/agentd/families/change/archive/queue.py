@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from agentd.errors import AgentdError, Stopped
 from agentd.families.change import NAME
 from agentd.families.change.archive.commands import archive_one, finish
-from agentd.families.change.archive.merge import dependencies
+from agentd.families.change.archive.spec_merge import dependencies
 from agentd.library.exclusive import holding
 from agentd.runs import state_guard
 from agentd.runs.project import Project

@@ -17,8 +17,8 @@ from typing import Any, get_args
 from agentd.errors import AgentdError, Meddled
 from agentd.families.change import ACTIVE, ARCHIVE, LAYOUT, NAME
 from agentd.families.change.archive import conflict_copies, messages, records
-from agentd.families.change.archive.merge import merge_specs
 from agentd.families.change.archive.records import Command, Record, Touched
+from agentd.families.change.archive.spec_merge import merge_specs
 from agentd.library import snapshot
 from agentd.model.merge import Prefer
 from agentd.model.run import Outcome

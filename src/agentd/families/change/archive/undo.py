@@ -8,8 +8,8 @@ from pathlib import Path
 from agentd.errors import AgentdError, NotReady, StillNeeded
 from agentd.families.change import ACTIVE, ARCHIVE, NAME
 from agentd.families.change.archive import records, transaction
-from agentd.families.change.archive.merge import dependencies
 from agentd.families.change.archive.records import Record
+from agentd.families.change.archive.spec_merge import dependencies
 from agentd.library import snapshot
 from agentd.runs.lifecycle import look
 from agentd.runs.project import Project
