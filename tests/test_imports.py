@@ -38,7 +38,6 @@ LATE = {
     ("cli/completions.py", "agentd.cli"): "the group imports its commands",
     ("cli/mcp.py", "agentd.mcp"): "the SDK takes a second to import",
     ("runs/overview.py", "agentd.runs.family"): "looking at all runs loads no family's code",
-    ("runs/overview.py", "agentd.workflows.diagram"): "only drawings are drawn",
     ("runs/tables.py", "agentd.workflows.check"): "the built-in tables are proved by the tests",
 }
 # Words of a family that mean something else where they stand, and what.

@@ -49,7 +49,7 @@ def test_every_step_and_edge_of_a_built_in_is_drawn(name: str) -> None:
     ]  # fmt: skip
     assert drawn(text) == expected(workflow)
     assert re.findall(r'^ {4}state "(\S+)" as phase_\w+ \{$', text, re.MULTILINE) == list(workflow.phases)
-    assert text.count("[*] --> ") == len(workflow.starts)
+    assert text.count("[*] --> ") == len(workflow.starts) + len(workflow.entries)
     assert text.count(" --> [*]") == sum(step.kind == "end" for step in workflow.steps.values())
 
 

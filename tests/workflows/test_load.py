@@ -1,9 +1,13 @@
 """A malformed table is refused with file, line and step; a well-formed one is read as it stands."""
 
+from pathlib import Path
+
 import pytest
 
+from agentd.app import LAYOUTS
 from agentd.errors import NotFound, Unsound
 from agentd.model.workflow import Edge, Step
+from agentd.runs.tables import Tables
 from agentd.workflows.load import parse, with_limits
 from tests.built_in import BUILT_IN, read_built_in
 
@@ -89,9 +93,9 @@ def test_every_built_in_is_there_and_knows_its_own_name() -> None:
     assert [read_built_in(name).name for name in BUILT_IN] == list(BUILT_IN)
 
 
-def test_an_unknown_built_in_is_not_found() -> None:
+def test_an_unknown_built_in_is_not_found(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="no built-in workflow 'chnage'"):
-        read_built_in("chnage")
+        Tables(tmp_path, LAYOUTS, {}).find("chnage")
 
 
 def test_an_empty_file_is_refused() -> None:

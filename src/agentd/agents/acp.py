@@ -2,33 +2,18 @@
 
 import json
 import os
-import sys
 from collections.abc import Iterable
 
 from agentd.agents import protocol
-from agentd.agents.command import whole_prompt
+from agentd.agents.command import limits, own_program, whole_prompt
 from agentd.model.job import Command, Job, Reply
 
 
 def command(job: Job) -> Command:
     """The client; its environment says which agent to start and what to allow."""
-    told = {
-        "argv": (*job.program, *job.args),
-        "cwd": job.cwd,
-        "folder": os.path.join(job.cwd, job.folder),
-        "server": job.server,
-        "tools": job.tools,
-        "edits": job.edits,
-        "shell": job.shell,
-        "session": job.session,
-        "model": job.model,
-        "effort": job.effort,
-        "max_turns": job.max_turns,
-        "max_cost": job.max_cost,
-    }
+    told = {**limits(job), "argv": (*job.program, *job.args), "folder": os.path.join(job.cwd, job.folder)}
     return Command(
-        # -P: without it the `agentd` folder of the project in cwd could stand in for this package.
-        argv=(sys.executable, "-P", "-m", "agentd.agents.acp_client"),
+        argv=own_program("agentd.agents.acp_client"),
         stdin=whole_prompt(job),
         env={"AGENTD_ACP": json.dumps(told), **_told_besides(job)},
     )

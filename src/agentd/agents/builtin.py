@@ -7,10 +7,10 @@ the variable that `api_key_env` names, or in the provider's usual one; it is nev
 
 import json
 import os
-import sys
 from collections.abc import Iterable
 
 from agentd.agents import protocol
+from agentd.agents.command import limits, own_program
 from agentd.model.job import Command, Job, Reply
 
 TURNS = 50
@@ -18,23 +18,14 @@ TURNS = 50
 
 def command(job: Job) -> Command:
     told = {
-        "model": job.model,
+        **limits(job),
+        "max_turns": job.max_turns or TURNS,
         "base_url": job.settings.get("base_url", ""),
         "api_key_env": job.settings.get("api_key_env", ""),
-        "effort": job.effort,
-        "cwd": job.cwd,
         "calls": os.path.join(job.cwd, job.folder, "calls"),
-        "session": job.session,
-        "server": job.server,
-        "tools": job.tools,
-        "edits": job.edits,
-        "shell": job.shell,
-        "max_turns": job.max_turns or TURNS,
-        "max_cost": job.max_cost,
     }
     return Command(
-        # -P: without it the `agentd` folder of the project in cwd could stand in for this package.
-        argv=(sys.executable, "-P", "-m", "agentd.agents.builtin_agent"),
+        argv=own_program("agentd.agents.builtin_agent"),
         stdin=json.dumps({"prompt": job.prompt, "instructions": job.instructions}),
         env={"AGENTD_BUILTIN": json.dumps(told)},
     )

@@ -7,6 +7,7 @@ events of `protocol.py`; then its `result` event counts instead of the exit code
 
 import json
 import os
+import sys
 from collections.abc import Iterable, Mapping
 
 from agentd.agents import protocol
@@ -28,6 +29,18 @@ def command(job: Job) -> Command:
 def whole_prompt(job: Job) -> str:
     """The prompt with the instructions, for a program without a system prompt; a resumed conversation has them already."""
     return job.prompt if job.session or not job.instructions else f"{job.instructions}\n\n{job.prompt}"
+
+
+def own_program(module: str) -> tuple[str, ...]:
+    """The words that start one of agentd's own programs."""
+    # -P: without it the `agentd` folder of the project in cwd could stand in for this package.
+    return sys.executable, "-P", "-m", module
+
+
+def limits(job: Job) -> dict[str, object]:
+    """Where such a program works, what it goes on with, and what it may do."""
+    names = ("cwd", "session", "server", "tools", "edits", "shell", "model", "effort", "max_turns", "max_cost")
+    return {name: getattr(job, name) for name in names}
 
 
 def environment(job: Job) -> dict[str, str]:

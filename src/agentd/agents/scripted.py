@@ -1,11 +1,10 @@
 """The scripted agent: plays a YAML script instead of asking a model. The program that is started is `scripted_agent.py`."""
 
 import os
-import sys
 from collections.abc import Iterable
 
 from agentd.agents import protocol
-from agentd.agents.command import environment
+from agentd.agents.command import environment, own_program
 from agentd.errors import BadConfig
 from agentd.model.job import Command, Job, Reply
 
@@ -18,8 +17,7 @@ def command(job: Job) -> Command:
             "The scripted agent has no script to play.", fix='[scripted] script = "…" in agentd/config.toml'
         )
     return Command(
-        # -P: without it the `agentd` folder of the project in cwd could stand in for this package.
-        argv=(sys.executable, "-P", "-m", "agentd.agents.scripted_agent"),
+        argv=own_program("agentd.agents.scripted_agent"),
         stdin=job.prompt,
         env={**environment(job), "AGENTD_SCRIPT": os.path.join(job.cwd, script)},
     )

@@ -53,8 +53,6 @@ def record(work: Work, run: Run, step: Step, told: Told, ms: int) -> Call:
 
 def hold(work: Work, step: Step) -> Stop | None:
     """Why an agent may not be called now: a limit is reached and nobody has allowed more."""
-    if step.kind != "agent":
-        return None
     top = work.top
     with top.guard:
         excess = _excess(work, step)

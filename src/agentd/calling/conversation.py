@@ -9,7 +9,7 @@ from pathlib import Path
 from agentd import process
 from agentd.agents.events import load
 from agentd.calling import agent_settings, budget, roster, sandbox, transcripts
-from agentd.calling.job import server, settings
+from agentd.calling.job import job_for, server
 from agentd.calling.roster import Player
 from agentd.calling.transcripts import Told
 from agentd.errors import Interrupted
@@ -128,18 +128,8 @@ def register_ahead(work: Work, *roles: str) -> None:
     """Put into the project's settings what the agents of these roles will need there, so that it is no later change."""
     for role in roles:
         player = roster.line_up(work.project, role)[0]
-        job = Job(
-            call="",
-            step=role,
-            role=role,
-            visit=1,
-            prompt="",
-            cwd=str(work.cwd),
-            folder=str(work.home),
-            server=server(work.store.folder, ""),
-            program=tuple(roster.program(work.project, player.agent)),
-            settings=settings(work.project, player.agent),
-        )
+        place = {"cwd": str(work.cwd), "folder": str(work.home), "server": server(work.store.folder, "")}
+        job = job_for(work.project, player.agent, "medium", call="", step=role, role=role, visit=1, prompt="", **place)
         for name, wanted in player.adapter.command(job).merges.items():
             agent_settings.register(work.cwd / name, wanted, work.cwd)
 

@@ -1,15 +1,17 @@
 """What an agent is given for a call: which model, which conversation, which tools, which words. It starts nothing."""
 
 import shlex
-import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from agentd.agents.command import own_program
 from agentd.calling import roster
 from agentd.calling.agent_call import AgentCall
 from agentd.calling.prompt import make_prompt
 from agentd.calling.transcripts import CALL
 from agentd.model.job import Job
+from agentd.model.models import Complexity
 from agentd.model.run import Run
 from agentd.model.tools import EDIT, POWERS, SHELL
 from agentd.model.workflow import RESERVED
@@ -24,11 +26,12 @@ def make_job(call: AgentCall, run: Run, agent: str, env: Mapping[str, str]) -> J
     work, step = call.work, call.step
     found = CALL.fullmatch(run.intent.call)
     visit = int(found["visit"]) if found else 1
-    config = work.project.config
-    model = config.model_for(agent, call.complexity())
     served = tuple(name for name in step.tools if name not in POWERS)
     edits, shell = (not step.tools or power in step.tools for power in (EDIT, SHELL))
-    return Job(
+    return job_for(
+        work.project,
+        agent,
+        call.complexity(),
         call=run.intent.call,
         step=step.name,
         role=step.what,
@@ -38,8 +41,6 @@ def make_job(call: AgentCall, run: Run, agent: str, env: Mapping[str, str]) -> J
         folder=str(work.home),
         outcomes=tuple(word for word in step.next if word not in RESERVED),
         item=work.item,
-        model=model.model if model else "",
-        effort=model.effort if model else "",
         session=_session(work, agent, call.session(visit)),
         instructions="" if edits or shell else built_in("instructions"),
         tools=served,
@@ -48,16 +49,27 @@ def make_job(call: AgentCall, run: Run, agent: str, env: Mapping[str, str]) -> J
         shell=shell,
         writable=tuple(path for tool in served for path in work.layout.shared.get(tool, ())),
         scratch=str(work.store.folder / "calls" / "files"),
-        max_turns=int(config.get("calls", "max_turns")),
-        max_cost=float(config.get("budget", "per_call")),
-        program=tuple(roster.program(work.project, agent)),
-        args=tuple(config.sections.get(agent, {}).get("args", ())),
-        settings=settings(work.project, agent),
+        max_turns=int(work.project.config.get("calls", "max_turns")),
         env=env,
     )
 
 
-def settings(project: Project, agent: str) -> dict[str, str]:
+def job_for(project: Project, agent: str, complexity: Complexity, **fields: Any) -> Job:
+    """A job with these fields, and with what the configuration says about the agent."""
+    config = project.config
+    model = config.model_for(agent, complexity)
+    return Job(
+        model=model.model if model else "",
+        effort=model.effort if model else "",
+        max_cost=float(config.get("budget", "per_call")),
+        program=tuple(roster.program(project, agent)),
+        args=tuple(config.sections.get(agent, {}).get("args", ())),
+        settings=_settings(project, agent),
+        **fields,
+    )
+
+
+def _settings(project: Project, agent: str) -> dict[str, str]:
     """The agent's section of the configuration as text; a script is found from everywhere."""
     section = project.config.sections.get(agent, {})
     found = {
@@ -76,5 +88,4 @@ def _session(work: Work, agent: str, wanted: str) -> str:
 
 def server(folder: Path, call: str) -> tuple[str, ...]:
     """The program that gives an agent the tools of its step; said in full, as some agents pass on no environment."""
-    # -P: without it the `agentd` folder of the project in cwd could stand in for this package.
-    return (sys.executable, "-P", "-m", "agentd", "mcp", "--run", str(folder), "--call", call)
+    return (*own_program("agentd"), "mcp", "--run", str(folder), "--call", call)

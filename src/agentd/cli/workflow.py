@@ -7,7 +7,7 @@ import click
 from agentd.cli.face import json_option, project_for
 from agentd.cli.output import tell
 from agentd.model.workflow import Edge, Workflow
-from agentd.runs import overview
+from agentd.workflows.diagram import draw
 
 
 @click.group()
@@ -32,7 +32,8 @@ def list_(as_json: bool) -> int:
 def show(name: str, diagram: bool, as_json: bool) -> int:
     """The table of workflow NAME, or its diagram."""
     project = project_for(as_json)
-    table, drawing = project.workflow(name), overview.diagram(project, name)
+    table = project.workflow(name)
+    drawing = draw(table)
     return tell(as_json, {**to_data(table), "diagram": drawing}, (drawing if diagram else text(table)).splitlines())
 
 

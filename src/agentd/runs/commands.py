@@ -10,6 +10,7 @@ from agentd.runs.lifecycle import go_on, look, start
 from agentd.runs.project import Project
 from agentd.runs.report import Report, pending
 from agentd.state import answers, lock
+from agentd.state.codecs import State
 from agentd.state.layout import Place
 
 
@@ -31,10 +32,8 @@ def run(project: Project, workflow: str, description: str, name: str = "", mode:
         raise MissingDescription(f"A new {workflow} run needs a description.", f'agentd run {workflow} "what to do"')
     name = name or _free_name(project, workflow, description)
     place = project.new_place(workflow, name)
-    if project.store(place).exists():
-        state = project.store(place).load()
-        if (state.run.workflow, state.fields.get("description")) == (workflow, decisions.writable(description)):
-            return go_on(project, place)
+    if _same_run(project, place, workflow, description):
+        return go_on(project, place)
     return start(project, workflow, name, description, mode=mode)
 
 
@@ -95,7 +94,8 @@ def _free_name(project: Project, workflow: str, description: str) -> str:
     name = own(project, description) if own else first_words(description)
     number, free = 1, name
     while (place := project.new_place(workflow, free)).folder.exists():
-        if _goes_on(project, place, workflow, description):
+        same = _same_run(project, place, workflow, description)
+        if same and not same.run.result:
             return free
         number += 1
         free = f"{name}-{number}"
@@ -107,10 +107,10 @@ def first_words(description: str) -> str:
     return "-".join(words)[:60]
 
 
-def _goes_on(project: Project, place: Place, workflow: str, description: str) -> bool:
-    """Whether a folder holds an unfinished run that was started with the same words: the same command goes on with it."""
+def _same_run(project: Project, place: Place, workflow: str, description: str) -> State | None:
+    """The state of the run in a folder if it was started with the same words: the same command goes on with it."""
     if not project.store(place).exists():
-        return False
+        return None
     state = project.store(place).load()
     same = (state.run.workflow, state.fields.get("description")) == (workflow, decisions.writable(description))
-    return same and not state.run.result
+    return state if same else None

@@ -92,10 +92,3 @@ def begun(path: Path) -> str:
 def holder(project: Project, name: str) -> dict[str, Any] | None:
     """Who works on a run now."""
     return lock.holder(project.find(name).folder)
-
-
-def diagram(project: Project, name: str) -> str:
-    """A workflow drawn, as Mermaid."""
-    from agentd.workflows.diagram import draw
-
-    return draw(project.workflow(name))

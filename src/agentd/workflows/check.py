@@ -50,6 +50,11 @@ def find_problems(
         yield from _names(workflow, known)
 
 
+def at(step: Step, what: str) -> tuple[int, str]:
+    """A problem of a step, at its line."""
+    return step.line, f"step '{step.name}': {what}"
+
+
 def edges(workflow: Workflow, step: Step) -> Iterator[tuple[str, Edge]]:
     """Every edge a step may take, the reserved outcomes' defaults included."""
     yield from step.next.items()
@@ -90,36 +95,30 @@ def _shape(workflow: Workflow) -> Iterator[tuple[int, str]]:
     for step in workflow.steps.values():
         for name in (step.name, *step.next):
             if not PLAIN.fullmatch(name):
-                yield step.line, f"step '{step.name}': '{name}' is not a plain word (letters, digits, - and _)"
+                yield at(step, f"'{name}' is not a plain word (letters, digits, - and _)")
         for name in (*step.needs, *step.produces):
             if name.startswith(("/", "~")) or ".." in name.split("/") or "\\" in name or "\0" in name:
-                yield step.line, f"step '{step.name}': {name} leads out of the run's folder"
+                yield at(step, f"{name} leads out of the run's folder")
         for name in step.produces:
             if is_check(name):
-                yield step.line, f"step '{step.name}': '{name}' is a check's name; an artifact has a dot or a slash"
+                yield at(step, f"'{name}' is a check's name; an artifact has a dot or a slash")
         if step.kind == "end" and step.next:
-            yield step.line, f"step '{step.name}': an end has no next"
+            yield at(step, "an end has no next")
         if step.kind == "end" and (step.needs or step.when or step.produces):
-            yield step.line, f"step '{step.name}': an end has no gate; put it on the step before"
+            yield at(step, "an end has no gate; put it on the step before")
         if step.kind == "ask" and step.when:
-            yield step.line, f"step '{step.name}': a question cannot be skipped, so it has no when"
+            yield at(step, "a question cannot be skipped, so it has no when")
         if step.kind != "end" and not step.next:
-            yield step.line, f"step '{step.name}': there is no way out"
+            yield at(step, "there is no way out")
         if step.forward in RESERVED:
-            yield (
-                step.line,
-                f"step '{step.name}': '{step.forward}' cannot be the way forward; list another outcome first",
-            )
+            yield at(step, f"'{step.forward}' cannot be the way forward; list another outcome first")
         if step.kind != "agent" and step.tools:
-            yield step.line, f"step '{step.name}': only an agent step has tools"
+            yield at(step, "only an agent step has tools")
         for word, edge in edges(workflow, step):
             if edge.rewind and edge.at_most is None and step.kind != "ask":
-                yield (
-                    step.line,
-                    f"step '{step.name}': the rewind on '{word}' needs at_most, or a person who asks for it",
-                )
+                yield at(step, f"the rewind on '{word}' needs at_most, or a person who asks for it")
             if edge.waive and step.kind != "ask":
-                yield step.line, f"step '{step.name}': only a person can waive, so '{word}' cannot"
+                yield at(step, f"only a person can waive, so '{word}' cannot")
     for word in workflow.defaults:
         if word not in RESERVED:
             yield 1, f"defaults: '{word}' is not one of {', '.join(RESERVED)}"
@@ -143,11 +142,11 @@ def _targets(workflow: Workflow) -> Iterator[tuple[int, str]]:
         for word, edge in edges(workflow, step):
             for target in filter(None, (edge.to, edge.then)):
                 if target not in workflow.steps and target not in RELATIVE:
-                    yield step.line, f"step '{step.name}': '{word}' leads to '{target}', which is not a step"
+                    yield at(step, f"'{word}' leads to '{target}', which is not a step")
         if step.kind != "ask" and step.next and step.next[step.forward].to in RELATIVE:
-            yield step.line, f"step '{step.name}': the way forward names a step, not {step.next[step.forward].to}"
+            yield at(step, f"the way forward names a step, not {step.next[step.forward].to}")
         if step.kind == "ask" and step.next[step.forward].to == "@past":
-            yield step.line, f"step '{step.name}': '@past' cannot be the way forward; list another answer first"
+            yield at(step, "'@past' cannot be the way forward; list another answer first")
 
 
 def _ways(workflow: Workflow) -> Iterator[tuple[int, str]]:
@@ -211,23 +210,20 @@ def _children(workflow: Workflow, children: Mapping[str, Workflow]) -> Iterator[
             continue
         child = children.get(step.what)
         if child is None:
-            yield step.line, f"step '{step.name}': there is no workflow '{step.what}' to run for each item"
+            yield at(step, f"there is no workflow '{step.what}' to run for each item")
             continue
         if not child.of:
-            yield step.line, f"step '{step.name}': {step.what} does not say what it is a cycle 'of'"
+            yield at(step, f"{step.what} does not say what it is a cycle 'of'")
         words = {end.what for end in child.steps.values() if end.kind == "end"}
         for word in sorted(words - set(step.next)):
-            yield step.line, f"step '{step.name}': {step.what} may end with '{word}', which has no edge here"
+            yield at(step, f"{step.what} may end with '{word}', which has no edge here")
         if step.forward not in words:
-            yield step.line, f"step '{step.name}': {step.what} never ends with '{step.forward}', the way forward"
+            yield at(step, f"{step.what} never ends with '{step.forward}', the way forward")
         for inner in child.steps.values():
             for need in inner.needs:
                 own = [*child.steps.values(), *workflow.steps.values()]
                 if not is_check(need) and not any(makes(maker, need) for maker in own):
-                    yield (
-                        step.line,
-                        f"step '{step.name}': {child.name}.{inner.name} needs {need}, which nobody produces",
-                    )
+                    yield at(step, f"{child.name}.{inner.name} needs {need}, which nobody produces")
 
 
 def _names(workflow: Workflow, known: Known) -> Iterator[tuple[int, str]]:
@@ -235,19 +231,13 @@ def _names(workflow: Workflow, known: Known) -> Iterator[tuple[int, str]]:
         yield 1, f"'of: {workflow.of}' is not known (known: {', '.join(sorted(known.sources))})"
     for step in workflow.steps.values():
         if step.kind == "do":
-            yield from ((step.line, f"step '{step.name}': {what}") for what in _action(step, known.actions))
+            yield from (at(step, what) for what in _action(step, known.actions))
         for name in step.tools:
             if name not in known.tools:
-                yield (
-                    step.line,
-                    f"step '{step.name}': unknown tool '{name}' (known: {', '.join(sorted(known.tools))})",
-                )
+                yield at(step, f"unknown tool '{name}' (known: {', '.join(sorted(known.tools))})")
         for name in (*step.needs, *step.when):
             if is_check(name) and name not in known.checks:
-                yield (
-                    step.line,
-                    f"step '{step.name}': unknown check '{name}' (known: {', '.join(sorted(known.checks))})",
-                )
+                yield at(step, f"unknown check '{name}' (known: {', '.join(sorted(known.checks))})")
 
 
 def _action(step: Step, actions: Mapping[str, Collection[str]]) -> Iterator[str]:

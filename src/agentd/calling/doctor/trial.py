@@ -11,7 +11,7 @@ from pathlib import Path
 
 from agentd import process
 from agentd.calling import job as jobs
-from agentd.calling import roster, transcripts
+from agentd.calling import transcripts
 from agentd.calling.conversation import run_program
 from agentd.calling.doctor.findings import Found, time_limit
 from agentd.calling.doctor.machine import PATIENCE
@@ -20,7 +20,6 @@ from agentd.engine.advance import start
 from agentd.errors import AgentdError, NotFound
 from agentd.git.repository import begin_repository
 from agentd.model.job import Job, Reply
-from agentd.model.models import AgentModel
 from agentd.model.run import Intent
 from agentd.redaction import redact, secret_values
 from agentd.runs.project import Project
@@ -131,8 +130,7 @@ def _call(project: Project, player: Player, folder: Path) -> Tried:
     run = _make_run(project, folder)
     with suppress(NotFound):  # agents answer without git, too
         begin_repository(folder, "An empty project")
-    model = project.config.model_for(player.agent, "medium")
-    job = _make_job(project, player, model, folder, run)
+    job = _make_job(project, player, folder, run)
     path = run / "calls" / f"{CALL}.jsonl"
     environment = {"AGENTD_RUN": str(run), "AGENTD_DESK": str(run), "AGENTD_CALL": CALL}
     command, limit = player.adapter.command(job), time_limit(project, LONGEST_CALL)
@@ -148,16 +146,15 @@ def _call(project: Project, player: Player, folder: Path) -> Tried:
         known = (reply.error, said if said not in reply.error else "")
         reply = replace(reply, error=": ".join(filter(None, known)) or f"exit {ended.code}")
     called = reply.model or job.model
-    cost = price(reply.usage, model, called or player.agent)
+    cost = price(reply.usage, project.config.model_for(player.agent, "medium"), called or player.agent)
     return Tried(reply, ended.seconds, (run / GREETED).exists(), called, cost)
 
 
-def _make_job(project: Project, player: Player, model: AgentModel | None, folder: Path, run: Path) -> Job:
-    settings = jobs.settings(project, player.agent)
-    if player.adapter.needs == "script":  # the project's script has no entry for the doctor
-        settings["script"] = str(folder / "agentd" / "script.yaml")
-        Path(settings["script"]).write_text(json.dumps(SCRIPT), encoding="utf-8")
-    return Job(
+def _make_job(project: Project, player: Player, folder: Path, run: Path) -> Job:
+    job = jobs.job_for(
+        project,
+        player.agent,
+        "medium",
         call=CALL,
         step=STEP,
         role=STEP,
@@ -166,18 +163,17 @@ def _make_job(project: Project, player: Player, model: AgentModel | None, folder
         cwd=str(folder),
         folder=str(run),
         instructions=INSTRUCTIONS,
-        model=model.model if model else "",
-        effort=model.effort if model else "",
         tools=TOOLS,
         # Some agents pass on no environment, but all of them start these words.
         server=("env", f"AGENTD_GREETED={run / GREETED}", *jobs.server(run, CALL)),
         scratch=str(run / "calls" / "files"),
         max_turns=TURNS,
-        max_cost=float(project.config.get("budget", "per_call")),
-        program=tuple(roster.program(project, player.agent)),
-        args=tuple(project.config.sections.get(player.agent, {}).get("args", ())),
-        settings=settings,
     )
+    if player.adapter.needs != "script":
+        return job
+    script = folder / "agentd" / "script.yaml"  # the project's own has no entry for the doctor
+    script.write_text(json.dumps(SCRIPT), encoding="utf-8")
+    return replace(job, settings={**job.settings, "script": str(script)})
 
 
 def _make_run(project: Project, folder: Path) -> Path:
