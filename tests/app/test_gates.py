@@ -59,6 +59,8 @@ def test_every_place_that_a_family_names_is_there(layout: Layout) -> None:
     assert places or not layout.proved
     for place in places:
         assert callable(layout.find(place)), place
+    asked = {s.what for name in layout.workflows for s in read_built_in(name).steps.values() if s.kind == "ask"}
+    assert asked == {*layout.questions} or not layout.proved  # one that is not there is asked with its name as its text
 
 
 @pytest.mark.parametrize(("layout", "name"), PROVED, ids=[name for _, name in PROVED])

@@ -1,4 +1,4 @@
-"""What reviewers decide: verdicts on a plan and on an implementation, and the issues they found.
+"""Verdicts and issues as values, and when a review contradicts itself. The families decide what a verdict comes to.
 
 A word that is none of the known is no verdict: None, which is never an approval.
 """

@@ -1,1 +1,1 @@
-"""The built-in tables, and how a table is read, proved sound and drawn. Loading a table executes nothing from it."""
+"""How a table is read, proved sound and drawn. The built-in tables are in `families/`. Loading a table executes nothing from it."""

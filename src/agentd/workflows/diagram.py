@@ -1,4 +1,4 @@
-"""A table as a Mermaid state diagram: the same drawing in the documentation, the terminal and the viewer."""
+"""A table as a Mermaid state diagram: the same drawing in the documentation and for `agentd workflow show --diagram`."""
 
 from collections.abc import Iterator
 
