@@ -18,6 +18,7 @@ from agentd.calling import sandbox
 from agentd.calling.sandbox import around_agent, around_tests, enclose, explain, find_front
 from agentd.calling.sandbox_rules import Reach, rules
 from agentd.errors import AgentdError, NotFound
+from agentd.families.change import LAYOUT
 from agentd.model.job import Command, Job
 from agentd.process import Finished
 from agentd.runs.config import read_config
@@ -65,6 +66,7 @@ class House:
             str(self.folder),
             edits=edits,
             tools=tools,
+            writable=tuple(path for tool in tools for path in LAYOUT.shared[tool]),
         )
 
     def agent(self, script: str, edits: bool = True, project: Project | None = None, **env: str) -> Finished:
