@@ -216,9 +216,9 @@ def test_the_file_has_every_section_and_a_checksum() -> None:
         (replace(VALUE, why=""), "Why is empty"),
         (replace(VALUE, what_changes=()), "What_changes is empty"),
         (replace(VALUE, what_changes=("a", " ")), "One of what_changes is empty"),
-        (replace(VALUE, status="done"), "none of proposed"),
+        (replace(VALUE, status="done"), "not one of proposed"),
         (replace(VALUE, iteration=0), "less than 1"),
-        (replace(VALUE, impact=Impact("huge", 1)), "none of patch, minor, major"),  # type: ignore[arg-type]
+        (replace(VALUE, impact=Impact("huge", 1)), "not one of patch, minor, major"),  # type: ignore[arg-type]
         (replace(VALUE, impact=Impact("minor", 0)), "number from 1"),
         (replace(VALUE, impact=Impact("minor", 1, affected_specs=(AffectedSpec("A"),))), "no name of a spec"),
         (replace(VALUE, impact=Impact("minor", 1, affected_specs=(AffectedSpec("none"),))), "no name of a spec"),
@@ -226,7 +226,7 @@ def test_the_file_has_every_section_and_a_checksum() -> None:
         (replace(VALUE, impact=Impact("minor", 1, affected_code=("a\nb",))), "one line"),
         (replace(VALUE, reviews=(Review("approved", 0, "x", ""),)), "less than 1"),
         (replace(VALUE, reviews=(Review("approved", 1, "x", "Verdict: REJECTED"),)), "state one verdict"),
-        (replace(VALUE, reviews=(Review("done", 1, "x", ""),)), "none of approved"),  # type: ignore[arg-type]
+        (replace(VALUE, reviews=(Review("done", 1, "x", ""),)), "not one of approved"),  # type: ignore[arg-type]
     ],
 )
 def test_what_cannot_be_written_is_refused_in_words_to_act_on(value: Proposal, words: str) -> None:
