@@ -16,8 +16,21 @@ def begin_repository(folder: Path, message: str) -> None:
     """Create a repository in `folder` and commit all files in it, without the user's hooks and identity."""
     git(folder, "init", "--quiet", "--initial-branch=main")
     run(folder, "add", "--all")
-    identity = ("-c", "user.name=agentd demo", "-c", "user.email=demo@localhost", "-c", "commit.gpgsign=false")
-    run(folder, *identity, "commit", "--quiet", "--no-verify", "-m", message)
+    settings = (
+        "user.name=agentd demo",
+        "user.email=demo@localhost",
+        "commit.gpgsign=false",
+        "core.logAllRefUpdates=true",
+    )
+    run(
+        folder,
+        *(word for setting in settings for word in ("-c", setting)),
+        "commit",
+        "--quiet",
+        "--no-verify",
+        "-m",
+        message,
+    )
 
 
 def is_repository(folder: Path) -> bool:
