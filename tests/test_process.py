@@ -741,7 +741,7 @@ def test_a_script_without_an_interpreter_line_runs_in_the_shell(place: Place) ->
     assert run(["./script.sh", "said"], cwd=place.folder, timeout=LONG).output == ("said",)
     script.write_text("#!/gone")
     done = run(["./script.sh"], cwd=place.folder, timeout=LONG)
-    assert (done.code, done.errors) == (126, (f"{script} could not be executed: No such file or directory",))
+    assert (done.code, done.errors) == (126, (f"{script} could not be started: No such file or directory",))
 
 
 def test_nothing_stays_open(place: Place) -> None:

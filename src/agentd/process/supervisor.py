@@ -61,13 +61,19 @@ def execute(argv: list[str]) -> None:
         try:
             os.execv(argv[0], argv)
         except OSError as error:
-            if error.errno != errno.ENOEXEC:
+            if error.errno != errno.ENOEXEC or is_binary(argv[0]):
                 raise
             os.execv("/bin/sh", ["/bin/sh", *argv])
     except OSError as error:
-        os.write(2, f"{argv[0]} could not be executed: {error.strerror}\n".encode(errors="replace"))
+        os.write(2, f"{argv[0]} could not be started: {error.strerror}\n".encode(errors="replace"))
     finally:
         os._exit(126)
+
+
+def is_binary(path: str) -> bool:
+    """Whether a file without a `#!` line is a broken program, and not a shell script."""
+    first = os.read(os.open(path, os.O_RDONLY), 512)
+    return first.startswith(b"\x7fELF") or b"\0" in first
 
 
 if __name__ == "__main__":
