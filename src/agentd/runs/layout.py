@@ -16,7 +16,7 @@ Places = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Layout:
-    """One family, as data. A *place* is a function below the family's package: `tasks.check_tasks`.
+    """One family, as data. A *place* is a function below the family's package: `task_status.check_tasks`.
 
     module         the package with the family's code; its `family.py` has the FAMILY
     homes          the folders of its runs, from the root; a new run goes into the first
