@@ -313,18 +313,15 @@ def test_a_planner_has_no_tool_for_reviews(sandbox: Sandbox) -> None:
 
 
 def test_the_review_of_the_round_before_is_none_of_this_one(written: Sandbox) -> None:
-    """Also if somebody puts the old file back, with its old time."""
-    old, kept = (f"agentd/changes/{CHANGE}/{name}" for name in ("CHALLENGE.md", "kept.md"))
     edits = {"append": {"run:tasks.md": "\nAnd more.\n"}}
-    first = {**YES, **edits, "run": ["cp", "-p", old, kept]}
-    for second in ({"outcome": "approved"}, {"outcome": "approved", "run": ["cp", "-p", kept, old]}):
-        written.script(challenge=[first, first, second])
-        done = written.plan()
-        assert done.code == 1
-        assert "Could not parse challenge verdict" in done.err
-        assert "there is no verdict" in done.err
-        state = written.state()
-        assert (state["phase"], "approval" in state) == ("proposed", False)
+    first = {**YES, **edits}
+    written.script(challenge=[first, first, {"outcome": "approved"}])
+    done = written.plan()
+    assert done.code == 1
+    assert "Could not parse challenge verdict" in done.err
+    assert "there is no verdict" in done.err
+    state = written.state()
+    assert (state["phase"], "approval" in state) == ("proposed", False)
     goes_on(written)
 
 
