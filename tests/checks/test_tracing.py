@@ -10,7 +10,8 @@ from agentd.families.change.requirement_mentions import mentioned
 from agentd.families.change.trace_model import GAPS, Known, Row, TracedTest, summary
 from agentd.families.change.trace_rows import rows, strays
 from agentd.model.change import Requirement, Scenario, Spec, Task
-from agentd.model.evidence import Case, Command, Counts, Evidence, Harm, Result, Status
+from agentd.model.command import Command
+from agentd.model.evidence import Case, Counts, Evidence, Harm, Result, Status
 
 TOP = Spec(
     "top-words",

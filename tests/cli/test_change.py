@@ -10,7 +10,7 @@ import yaml
 from agentd.engine.advance import advance, start
 from agentd.errors import AgentdError
 from agentd.model.run import Run
-from agentd.workflows.load import with_limits
+from agentd.workflows.limits import with_limits
 from tests.built_in import read_built_in
 from tests.sandbox import CHANGE, IDEA, NEVER, YES, Sandbox
 

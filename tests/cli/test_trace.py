@@ -13,7 +13,8 @@ from agentd.families.change.documents import proposal, tasks
 from agentd.git import trees
 from agentd.library import spec
 from agentd.model.change import Requirement, Task, Tasks
-from agentd.model.evidence import Case, Command, Counts, Evidence, Harm, Result
+from agentd.model.command import Command
+from agentd.model.evidence import Case, Counts, Evidence, Harm, Result
 from agentd.proof import evidence_file
 from tests.app.tree import NOW, a_proposal, a_spec, state
 from tests.sandbox import CHANGE, Sandbox

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentd.evidence.detection import detect
-from agentd.model.evidence import Command
+from agentd.model.command import Command
 
 HERE = Path(__file__).parent
 PROJECTS = HERE / "projects"

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from agentd.evidence.runner import run_command
-from agentd.model.evidence import Command, Result
+from agentd.model.command import Command
+from agentd.model.evidence import Result
 from tests.evidence import fake_audit
 
 PACKAGES = {"flask": "0.5", "minimist": "1.2.0", "six": "1.16.0"}

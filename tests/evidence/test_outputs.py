@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentd.evidence import outputs
-from agentd.model.evidence import KINDS, Kind
+from agentd.model.command import KINDS, Kind
 
 HERE = Path(__file__).parent
 RECORDED = HERE / "recorded"

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from agentd.evidence.runner import run_command
-from agentd.model.evidence import Command, Counts, Kind, Result
+from agentd.model.command import Command, Kind
+from agentd.model.evidence import Counts, Result
 
 PYTHON = shlex.quote(sys.executable)
 HERE = Path(__file__).parent

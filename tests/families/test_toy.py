@@ -13,7 +13,8 @@ import yaml
 
 from agentd.git.repository import begin_repository
 from agentd.workflows.check import Known, prove
-from agentd.workflows.load import parse, with_limits
+from agentd.workflows.limits import with_limits
+from agentd.workflows.load import parse
 from tests.families.toy import LAYOUT
 from tests.sandbox import Ran
 

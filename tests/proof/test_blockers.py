@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentd.model.evidence import Case, Command, Counts, Evidence, Harm, Kind, Result, Status
+from agentd.model.command import Command, Kind
+from agentd.model.evidence import Case, Counts, Evidence, Harm, Result, Status
 from agentd.proof.blockers import NO_TESTS, blockers, in_words, status, wanting
 
 TEST = Command("test", "pytest -q")

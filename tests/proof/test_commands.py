@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agentd.errors import AgentdError, BadConfig
-from agentd.model.evidence import Command
+from agentd.model.command import Command
 from agentd.proof.commands import store
 from agentd.runs.config import read_config
 

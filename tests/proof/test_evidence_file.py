@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentd.errors import Corrupt
-from agentd.model.evidence import KINDS, Case, Command, Counts, Evidence, Harm, Result, Status
+from agentd.model.command import KINDS, Command
+from agentd.model.evidence import Case, Counts, Evidence, Harm, Result, Status
 from agentd.proof import evidence_file as document
 
 words = st.text(max_size=12)

@@ -12,7 +12,8 @@ import pytest
 
 from agentd.evidence.runner import run_command
 from agentd.git.repository import begin_repository, git
-from agentd.model.evidence import Command, Harm
+from agentd.model.command import Command
+from agentd.model.evidence import Harm
 from agentd.proof import hidden_code
 
 OURS = ("agentd",)

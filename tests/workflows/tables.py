@@ -5,7 +5,8 @@ from textwrap import dedent
 
 from agentd.model.workflow import Workflow
 from agentd.workflows.check import find_problems
-from agentd.workflows.load import parse, with_limits
+from agentd.workflows.limits import with_limits
+from agentd.workflows.load import parse
 from tests.built_in import BUILT_IN, read_built_in
 
 LIMITS = {

@@ -8,7 +8,9 @@ from agentd.app import LAYOUTS
 from agentd.errors import NotFound, Unsound
 from agentd.model.workflow import Edge, Step
 from agentd.runs.tables import Tables
-from agentd.workflows.load import parse, with_limits
+from agentd.workflows.limits import with_limits
+from agentd.workflows.load import parse
+from agentd.workflows.shipped import shipped
 from tests.built_in import BUILT_IN, read_built_in
 
 WHOLE = """\
@@ -197,3 +199,26 @@ def test_a_file_that_is_no_mapping_is_refused(text: str) -> None:
 def test_reading_a_table_makes_nothing_of_its_tags() -> None:
     text = WHOLE.replace("name: mine", "name: !!python/object/apply:os.getcwd []")
     assert refusal(text) == "mine.yaml:1: name must be a word"
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_a_shipped_table_says_the_same_when_it_is_compiled(name: str, tmp_path: Path) -> None:
+    text = next(layout.table(name) for layout in LAYOUTS if name in layout.workflows).read_text(encoding="utf-8")
+    path = tmp_path / f"{name}.yaml"
+    path.write_text(text, encoding="utf-8")
+    assert shipped(path) == shipped(path) == parse(text, path.name)
+
+
+def test_a_shipped_table_that_was_edited_is_read_anew(tmp_path: Path) -> None:
+    path = tmp_path / "small.yaml"
+    path.write_text(WHOLE, encoding="utf-8")
+    before = shipped(path)
+    path.write_text(f"# More.\n{WHOLE}", encoding="utf-8")
+    assert shipped(path) == parse(path.read_text(encoding="utf-8"), path.name) != before
+
+
+def test_no_module_has_the_name_of_a_table_beside_it() -> None:
+    """Python keeps what it compiles from both under the same name."""
+    tables = [layout.table(name) for layout in LAYOUTS for name in layout.workflows]
+    assert tables
+    assert not [path for path in tables if path.with_suffix(".py").exists()]

@@ -2,15 +2,14 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from types import MappingProxyType
+from typing import Literal, NamedTuple
 
 from agentd.model.job import Command, Job, Reply
 from agentd.model.models import AgentModel
 
 
-@dataclass(frozen=True)
-class Abilities:
+class Abilities(NamedTuple):
     """What an agent's program can do, each in a word or two for the table in the docs; empty where it cannot."""
 
     resume: str = ""
@@ -23,8 +22,7 @@ class Abilities:
     effort: str = ""
 
 
-@dataclass(frozen=True)
-class Folder:
+class Folder(NamedTuple):
     """Where an agent keeps its own files: `path` below the home folder, or `below` in the folder that `variable` names.
 
     It is named after the agent's program.
@@ -40,8 +38,7 @@ class Folder:
         return [*([os.path.join(moved, self.below)] if moved else []), os.path.join(home, self.path)]
 
 
-@dataclass(frozen=True)
-class Traces:
+class Traces(NamedTuple):
     """What a login leaves behind.
 
     variables  environment variables, each of which is a login
@@ -56,8 +53,7 @@ class Traces:
     setting: str = ""
 
 
-@dataclass(frozen=True)
-class Adapter:
+class Adapter(NamedTuple):
     """One agent: how a job becomes a program, how the program's output becomes a reply, and everything else that differs
     from agent to agent.
 
@@ -99,5 +95,5 @@ class Adapter:
     home_files: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
     project_settings: tuple[str, ...] = ()
-    credentials: Mapping[str, str] = field(default_factory=dict)
+    credentials: Mapping[str, str] = MappingProxyType({})
     temp_variable: str = ""

@@ -1,6 +1,5 @@
 """The adapter of an agent by its name: a built-in one, or one that another package brings as an entry point `agentd.agents`."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentd.agents.adapter import Adapter
@@ -64,7 +63,7 @@ def _load(point: "EntryPoint") -> Adapter:
         except Exception as cause:
             raise _broken(point.name, package, f"failed: {type(cause).__name__}: {cause}") from cause
 
-    return replace(adapter, command=command)
+    return adapter._replace(command=command)
 
 
 def _broken(name: str, package: str, what: str, how: str = "") -> BadConfig:

@@ -9,6 +9,7 @@ from agentd.model.decision import RECOMMENDED, Option, Question
 from agentd.model.run import Run
 from agentd.model.workflow import Step
 from agentd.runs import costs, decisions
+from agentd.runs.choice import valid_answer
 from agentd.runs.decisions import Matter
 from agentd.runs.work import Work
 from agentd.usage import budget, calls
@@ -74,7 +75,7 @@ def hold(work: Work, step: Step) -> Stop | None:
 def _close_old_question(top: Work, excess: Excess | None) -> None:
     """A question about a limit that is not reached any more, or not in these words, is over unless it was answered."""
     asked = decisions.pending(top, "budget")
-    if asked is None or decisions.valid_answer(top.store.folder, asked):
+    if asked is None or valid_answer(top.store.folder, asked):
         return
     if excess is None or _question(excess).text != asked.question:
         why = "the limit is not reached any more" if excess is None else "the figures have changed"

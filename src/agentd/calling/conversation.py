@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from agentd import process
@@ -49,7 +49,7 @@ def converse(work: Work, run: Run, step: Step, player: Player, job: Job) -> tupl
     )
 
     def watch(line: str) -> None:
-        work.project.watch(replace(moment, kind="line", line=line))
+        work.project.watch(moment._replace(kind="line", line=line))
 
     work.project.watch(moment)
     made = None
@@ -61,7 +61,7 @@ def converse(work: Work, run: Run, step: Step, player: Player, job: Job) -> tupl
         used = (made.usage.tokens_in, made.usage.tokens_out) if made else (None, None)
         known = [tokens for tokens in used if tokens is not None]
         work.project.watch(
-            replace(moment, kind="end", tokens=sum(known) if known else None, cost=made.cost if made else None)
+            moment._replace(kind="end", tokens=sum(known) if known else None, cost=made.cost if made else None)
         )
     sessions = {str(value) for key, value in work.top.state.fields.items() if key.endswith("session_id")}
     limit = int(work.project.config.get("calls", "transcripts_mb"))

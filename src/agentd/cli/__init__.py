@@ -65,8 +65,6 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        from difflib import get_close_matches
-
         name = args[0] if args else ""
         if name in OTHER_NAMES:
             return super().resolve_command(ctx, [*OTHER_NAMES[name], *args[1:]])
@@ -74,6 +72,8 @@ class LazyGroup(click.Group):
             again = " ".join(("agentd", REPLACED[name], *(args[1:] or ["CHANGE"])))
             raise UsageError(f"'{name}' is a part of '{REPLACED[name]}' now.", again)
         if name and name not in COMMANDS and not name.startswith("-"):
+            from difflib import get_close_matches
+
             near = get_close_matches(name, COMMANDS, 1)
             raise click.UsageError(
                 f"There is no command '{name}'." + (f" Did you mean '{near[0]}'?" if near else ""), ctx

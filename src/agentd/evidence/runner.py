@@ -17,7 +17,8 @@ from agentd import process
 from agentd.errors import AgentdError
 from agentd.evidence import outputs
 from agentd.evidence.outputs.summary import Summary
-from agentd.model.evidence import Case, Command, Counts, Kind, Result, Status
+from agentd.model.command import Command, Kind
+from agentd.model.evidence import Case, Counts, Result, Status
 
 # The exit codes of shells and launchers for a program that cannot be started, or is missing.
 NOT_RUN = (126, 127)

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Status = Literal["pending", "answered", "cancelled", "skipped"]
 RECOMMENDED = "(Recommended)"
 
 
-@dataclass(frozen=True)
-class Option:
+class Option(NamedTuple):
     """One possible answer: the word that is recorded and the text a person sees. `reason`: it is taken only with a why."""
 
     value: str
@@ -18,8 +17,7 @@ class Option:
     reason: bool = False
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(NamedTuple):
     """What a person is asked and what they may answer, the recommended answer first; `free`: any words will do."""
 
     text: str
@@ -52,8 +50,7 @@ class Decision:
     shown: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """What a person said to a decision: one of its values, with an optional note.
 
     `asked_at` is the decision's own, so that an answer from before the question was put answers nothing.

@@ -1,29 +1,13 @@
 """What agentd saw a project's own commands do: values that say exactly that, and nothing that anybody claimed."""
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["test", "lint", "types", "audit"]
+from agentd.model.command import Command
+
 Status = Literal["green", "red", "none", "unknown"]
 CaseStatus = Literal["passed", "failed", "skipped"]
-
-KINDS: tuple[Kind, ...] = ("test", "lint", "types", "audit")
-
-
-@dataclass(frozen=True)
-class Command:
-    """A command of the project, to be run in a folder below the place of work; `source` is the file that declares it."""
-
-    kind: Kind
-    run: str
-    folder: str = ""
-    source: str = field(default="", compare=False)
-
-    @property
-    def name(self) -> str:
-        """The command as a person would type it."""
-        return f"cd {self.folder} && {self.run}" if self.folder else self.run
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,9 @@
 """Something that happens during an agent call, for whoever watches it."""
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 
-@dataclass(frozen=True)
-class Moment:
+class Moment(NamedTuple):
     """`begin` and `end` frame a call; each `line` between them is one line the agent printed, as it came.
 
     At the end `tokens` and `cost` are what this call used, and None where that is unknown.

@@ -4,7 +4,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agentd.model.evidence import Case, Evidence, Kind, Result
+from agentd.model.command import Kind
+from agentd.model.evidence import Case, Evidence, Result
 
 Why = Literal["red", "none", "fewer", "unknown", "harm"]
 NO_TESTS = "test:"

@@ -9,7 +9,8 @@ from agentd.errors import AgentdError
 from agentd.evidence.detection import detect
 from agentd.evidence.runner import run_command
 from agentd.git import trees
-from agentd.model.evidence import KINDS, Command, Evidence, Harm, Kind, Result
+from agentd.model.command import KINDS, Command, Kind
+from agentd.model.evidence import Evidence, Harm, Result
 from agentd.proof import blockers, record
 from agentd.redaction import redact, secret_values
 from agentd.runs.config import read_config

@@ -9,7 +9,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from agentd.git import trees
-from agentd.model.evidence import Changed, Command, Evidence, Harm, Result
+from agentd.model.command import Command
+from agentd.model.evidence import Changed, Evidence, Harm, Result
 from agentd.proof import commands, integrity, record
 from agentd.runs.work import Work
 

@@ -5,6 +5,7 @@ import re
 from agentd.errors import BadAnswer, GateClosed, MissingDescription, UsageError
 from agentd.model.decision import Answer, Decision
 from agentd.runs import decisions
+from agentd.runs.choice import choose, writable
 from agentd.runs.family import load
 from agentd.runs.lifecycle import go_on, look, start
 from agentd.runs.project import Project
@@ -72,7 +73,7 @@ def answer(
         )
         raise BadAnswer(f"{decision_id} {what}; open decisions: {known}.", f"agentd status {name}")
     store, decision = match
-    wanted = decisions.choose(decision, Answer(decision_id, value, note, by), name)
+    wanted = choose(decision, Answer(decision_id, value, note, by), name)
     said = decisions.give(project, store.folder, decision, wanted)
     if said.value != wanted.value:
         raise BadAnswer(f"{decision_id} was answered '{said.value}' by {said.by} before.", f"agentd status {name}")
@@ -112,5 +113,5 @@ def _same_run(project: Project, place: Place, workflow: str, description: str) -
     if not project.store(place).exists():
         return None
     state = project.store(place).load()
-    same = (state.run.workflow, state.fields.get("description")) == (workflow, decisions.writable(description))
+    same = (state.run.workflow, state.fields.get("description")) == (workflow, writable(description))
     return state if same else None

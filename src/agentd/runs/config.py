@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agentd.errors import BadConfig
-from agentd.model.evidence import Command, Kind
+from agentd.model.command import Command, Kind
 from agentd.model.models import AgentModel, Complexity, select
 from agentd.model.rules import Rules
 from agentd.runs.config_values import merge

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agentd.errors import BadConfig
-from agentd.model.evidence import KINDS, Command, Kind
+from agentd.model.command import KINDS, Command, Kind
 from agentd.model.finding import SEVERITIES
 from agentd.model.models import COMPLEXITIES, AgentModel
 from agentd.model.rules import SEVERITY

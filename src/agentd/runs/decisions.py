@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agentd.errors import BadAnswer, Corrupt
-from agentd.model.decision import RECOMMENDED, Answer, Decision, Option, Question
+from agentd.model.decision import Answer, Decision, Option, Question
 from agentd.model.run import Outcome, Run
 from agentd.model.workflow import Step
 from agentd.runs import checksums
+from agentd.runs.choice import choose, valid_answer, writable
 from agentd.runs.project import Project
 from agentd.runs.work import Work
 from agentd.state import answers
@@ -76,8 +76,8 @@ def put(work: Work, decision: Decision) -> Answer | None:
 def give(project: Project, folder: Path, decision: Decision, answer: Answer) -> Answer:
     """Record an answer to an open decision; what counts is given back, and that is the first valid one."""
     by = writable(answer.by or project.who())
-    said = replace(
-        choose(decision, answer), note=writable(answer.note), by=by, at=project.now(), asked_at=decision.asked_at
+    said = choose(decision, answer)._replace(
+        note=writable(answer.note), by=by, at=project.now(), asked_at=decision.asked_at
     )
     while not answers.write(folder, said):
         earlier = valid_answer(folder, decision)
@@ -85,46 +85,6 @@ def give(project: Project, folder: Path, decision: Decision, answer: Answer) -> 
             return earlier
         answers.set_aside(folder, decision.id)
     return said
-
-
-def valid_answer(folder: Path, decision: Decision) -> Answer | None:
-    """The answer on disk, if it answers this very question with one of its values."""
-    try:
-        found = answers.read(folder, decision.id)
-        return choose(decision, found) if found and found.asked_at == decision.asked_at else None
-    except (BadAnswer, Corrupt):
-        return None
-
-
-def writable(text: str) -> str:
-    """Words that are not UTF-8 arrive with lone surrogates, which no file can hold."""
-    return text.encode(errors="replace").decode()
-
-
-def choose(decision: Decision, answer: Answer, run: str = "RUN") -> Answer:
-    """The answer with its value in the decision's own word: a value, a label, or its number in the list."""
-    said = answer.value.strip().lower()
-    options = decision.options
-    names = [option.value.lower() for option in options]
-    spelled = [name.replace("_", "-") for name in names]
-    labels = [option.label.removesuffix(RECOMMENDED).strip().lower() for option in options]
-    numbers = [str(number) for number in range(1, len(options) + 1)]
-    for spellings in (names, spelled, [option.label.lower() for option in options], labels, numbers):
-        if said in spellings:
-            option = options[spellings.index(said)]
-            if option.reason and not answer.note.strip():
-                raise BadAnswer(
-                    f"'{option.value}' overrides the verdict and needs a reason (--note).",
-                    f'agentd answer {run} {decision.id} {option.value} --note "why"',
-                )
-            return replace(answer, decision=decision.id, value=option.value)
-    if decision.free and said:
-        return replace(answer, decision=decision.id, value=writable(answer.value.strip()))
-    known = ", ".join(option.value for option in decision.options)
-    raise BadAnswer(
-        f"'{answer.value}' does not answer {decision.id} ({decision.question}); the answers are: {known}.",
-        "agentd status",
-    )
 
 
 def pending(work: Work, name: str) -> Decision | None:

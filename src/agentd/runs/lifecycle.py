@@ -7,7 +7,8 @@ from typing import Any
 from agentd.engine.advance import start as start_run
 from agentd.engine.decide import Stop
 from agentd.errors import AgentdError, GateClosed, Interrupted, UsageError
-from agentd.runs import decisions, ports
+from agentd.runs import ports
+from agentd.runs.choice import writable
 from agentd.runs.family import family_of, load
 from agentd.runs.project import Project
 from agentd.runs.report import Report, report
@@ -41,7 +42,7 @@ def start(
             state = store.load()  # the same command was given twice at once, and the other one was first
         else:
             load(layout).started(project, place)
-            description = decisions.writable(description)
+            description = writable(description)
             first = new_state(start_run(workflow, name, mode), description=description, **(fields or {}))
             state = store.save(
                 first, project.now(), "start", workflow=workflow_name, mode=mode, description=description
@@ -97,10 +98,11 @@ def told(project: Project, place: Place, work: Work, stop: Stop) -> Report:
         folder, again = project.relative(work.store.folder), report(project, place, work.state).next
         raise GateClosed(f"Step {work.state.run.step} cannot start: {stop.note} (in {folder}).", again)
     moved = Place(place.family, place.name, work.store.folder)
-    return replace(report(project, moved, work.state, stop, family.summary(work.state)), drove=True)
+    found = report(project, moved, work.state, family.summary(work.state))
+    return replace(found, why=stop.why, note=stop.note or found.note, drove=True)
 
 
 def look(project: Project, place: Place) -> Report:
     """The report on a run that is not driven."""
     state = project.store(place).load()
-    return report(project, place, state, None, load(project.layout(place.family)).summary(state))
+    return report(project, place, state, load(project.layout(place.family)).summary(state))

@@ -23,7 +23,7 @@ def status(project: Project, name: str) -> Report:
         layout = project.layout(wanted) if wanted else project.layouts[0]
         raise layout.missing(error.message, error.fix) from None
     state, family = project.store(place).load(), load(project.layout(place.family))
-    found = report(project, place, state, None, family.summary(state))
+    found = report(project, place, state, family.summary(state))
     if found.doing == "finished":
         return found
     return replace(found, warnings=tuple(family.agents.notices(project, project.workflow(found.workflow))))

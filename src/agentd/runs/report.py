@@ -5,11 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from agentd.engine.decide import Stop
 from agentd.model.decision import Decision, Option
 from agentd.model.run import Run
 from agentd.model.workflow import Workflow
-from agentd.runs.decisions import valid_answer
+from agentd.runs.choice import valid_answer
 from agentd.runs.layout import Layout
 from agentd.runs.project import Project
 from agentd.state import journal, lock
@@ -89,7 +88,6 @@ def report(
     project: Project,
     place: Place,
     state: State,
-    stop: Stop | None = None,
     summary: Mapping[str, Any] | None = None,
 ) -> Report:
     """The report on a run as its files are now, with its family's summary where that is given."""
@@ -107,13 +105,12 @@ def report(
         phase=run.phase,
         step=run.step,
         doing=doing,
-        note=stop.note if stop and stop.note else note,
+        note=note,
         next=next_command(project.layout(place.family), workflow, place, run, open_ones, doing),
         folder=project.relative(place.folder),
         updated_at=str(state.fields.get(project.store(place).codec.updated_key, "")),
         decisions=open_ones,
         children=child_phases(stores) or None,
-        why=stop.why if stop else "",
         **(summary or {}),
     )
 

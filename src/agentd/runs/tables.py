@@ -7,7 +7,8 @@ from pathlib import Path
 from agentd.errors import NotFound, Unsound
 from agentd.model.workflow import Workflow
 from agentd.runs.layout import Layout
-from agentd.workflows.load import parse, with_limits
+from agentd.workflows.limits import with_limits
+from agentd.workflows.shipped import shipped
 
 
 class Tables:
@@ -41,7 +42,7 @@ class Tables:
         family = self.families.get(name)
         if family is None:
             raise NotFound(f"There is no built-in workflow '{name}'.", "agentd workflow list")
-        return parse(family.table(name).read_text(encoding="utf-8"), f"{name}.yaml")
+        return shipped(family.table(name))
 
     def check_file(self, path: Path) -> Workflow:
         """A workflow in any file, proved sound against what this release can do."""
@@ -78,6 +79,8 @@ class Tables:
         return self.built_in(name) if path is None else self._parse_file(path, os.path.relpath(path))
 
     def _parse_file(self, path: Path, source: str) -> Workflow:
+        from agentd.workflows.load import parse  # no built-in table needs the parser
+
         try:
             table = parse(path.read_text(encoding="utf-8"), source)
         except OSError as error:

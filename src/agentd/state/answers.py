@@ -3,7 +3,6 @@
 import json
 import re
 import shlex
-from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +12,13 @@ from agentd.state import durable
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _STOP = "stop.json"
-_FIELDS = tuple(field.name for field in fields(Answer))
 
 
 def write(folder: Path, answer: Answer) -> bool:
     """Record an answer; False if somebody was first."""
     path = _path(folder, answer.decision)
     durable.make_folder(path.parent)
-    return durable.create(path, _json(asdict(answer)), "answer")
+    return durable.create(path, _json(answer._asdict()), "answer")
 
 
 def read(folder: Path, decision_id: str) -> Answer | None:
@@ -38,7 +36,7 @@ def read(folder: Path, decision_id: str) -> Answer | None:
         raise _corrupt(path, "it is not complete JSON") from None
     if not isinstance(found, dict) or found.get("decision") != decision_id or not found.get("value"):
         raise _corrupt(path, f"it is not an answer to {decision_id}")
-    said = {name: found[name] for name in _FIELDS if name in found}
+    said = {name: found[name] for name in Answer._fields if name in found}
     if not all(isinstance(word, str) for word in said.values()):
         raise _corrupt(path, "its values must be text")
     return Answer(**said)

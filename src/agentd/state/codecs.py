@@ -139,7 +139,7 @@ def _record(decision: Decision) -> dict[str, Any]:
         "resolution_reason": decision.resolution_reason,
         "name": decision.name,
         "header": decision.header,
-        "options": [{key: text for key, text in vars(option).items() if text} for option in decision.options],
+        "options": [{key: text for key, text in option._asdict().items() if text} for option in decision.options],
     }
     extra = {"free": decision.free, "note": decision.note, "by": decision.by, "shown": dict(decision.shown)}
     return record | {key: value for key, value in extra.items() if value}

@@ -2,8 +2,8 @@
 
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from agentd.errors import Corrupt
 
@@ -12,8 +12,7 @@ OURS = ("config.toml", "changes", "specs", "archive", "workflows", "runs", "prom
 HOME_FILE = "agentd-home"
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """A run's folder and the family it belongs to."""
 
     family: str

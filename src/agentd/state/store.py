@@ -9,8 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from agentd.errors import Corrupt
 from agentd.model.run import Run
 from agentd.state import durable, journal
@@ -173,6 +171,8 @@ class Store:
 
     def _line(self, keys: tuple[str, ...]) -> int:
         """Where the value under `keys` stands; the first line if that cannot be told."""
+        import yaml
+
         try:
             node = yaml.compose(self.path.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
         except (OSError, ValueError, yaml.YAMLError):

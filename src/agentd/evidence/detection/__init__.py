@@ -11,7 +11,7 @@ from pathlib import Path
 
 from agentd.evidence.detection import compiled, node, python, targets, workspaces
 from agentd.evidence.detection.folder import MANIFESTS, SKIPPED, Folder, entries
-from agentd.model.evidence import KINDS, Command
+from agentd.model.command import KINDS, Command
 
 DEEPEST = 3
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from agentd.evidence.detection.folder import Folder, table
-from agentd.model.evidence import Command
+from agentd.model.command import Command
 
 GOLANGCI = (".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json")
 

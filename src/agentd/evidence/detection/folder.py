@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from agentd.model.evidence import Command, Kind
+from agentd.model.command import Command, Kind
 
 LARGEST = 1 << 20
 MOST_FILES = 20_000

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from agentd.evidence.detection.folder import Folder, table
 from agentd.evidence.detection.targets import NAMES
-from agentd.model.evidence import Command, Kind
+from agentd.model.command import Command, Kind
 
 LOCKS = {
     "pnpm-lock.yaml": "pnpm",

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterator
 
 from agentd.evidence.detection.folder import Folder, strings, table
-from agentd.model.evidence import Command
+from agentd.model.command import Command
 
 VENVS = (".venv", "venv")
 MARKS = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "pytest.ini", "tox.ini", "conftest.py")

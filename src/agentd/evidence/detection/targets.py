@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from agentd.evidence.detection.folder import Folder
-from agentd.model.evidence import Command, Kind
+from agentd.model.command import Command, Kind
 
 NAMES: dict[str, Kind] = {
     "test": "test",

@@ -8,7 +8,7 @@ from agentd.evidence.detection import compiled
 from agentd.evidence.detection.folder import Folder, strings, table
 from agentd.evidence.detection.node import PLACEHOLDER
 from agentd.evidence.detection.targets import NAMES, just, make
-from agentd.model.evidence import Command, Kind
+from agentd.model.command import Command, Kind
 
 _MODULE = re.compile(r"<module>\s*([^<\s]+)\s*</module>")
 _ITEM = re.compile(r"^\s*-\s*['\"]?([^'\"\n#]+?)['\"]?\s*(?:#.*)?$")

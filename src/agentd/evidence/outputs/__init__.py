@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from agentd.evidence.outputs import audits, cargo_go, diagnostics, generic, java, javascript, node, pytest, unittest
 from agentd.evidence.outputs.summary import Summary, merged
 from agentd.evidence.outputs.terminal_text import clean, regrouped
-from agentd.model.evidence import Kind
+from agentd.model.command import Kind
 
 # Runners that print stack traces, of which only the project's own frames count; and the others.
 TRACING = (pytest.read, unittest.read, node.read, javascript.jest, javascript.vitest, javascript.mocha)

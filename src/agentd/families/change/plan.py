@@ -8,7 +8,7 @@ from typing import Any
 from agentd.errors import MissingDescription, Rejected
 from agentd.families.change import ARCHIVE, NAME, clarification, git_setup
 from agentd.families.change.impl import impl
-from agentd.runs import decisions
+from agentd.runs.choice import writable
 from agentd.runs.lifecycle import go_on, start
 from agentd.runs.project import Project
 from agentd.runs.report import Report
@@ -66,7 +66,7 @@ def _place_to_plan(project: Project, change: str, description: str) -> Place:
             return place
         if project.store(place).exists() and not _is_archived(place):
             known = project.store(place).load()
-            if not said or known.fields.get("description") == decisions.writable(said):
+            if not said or known.fields.get("description") == writable(said):
                 return place  # the same command again
         number += 1
 

@@ -1,7 +1,6 @@
 """The questions of the change tables; each has the name of the step that asks it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from textwrap import shorten
 
 from agentd.families.change import code_evidence, code_review
@@ -22,7 +21,7 @@ def _fixed(text: str, header: str, *options: Option) -> Callable[[Work], Questio
 
 
 def _recommended(option: Option) -> Option:
-    return replace(option, label=f"{option.label} {RECOMMENDED}")
+    return option._replace(label=f"{option.label} {RECOMMENDED}")
 
 
 def clarification(work: Work) -> Question:
@@ -63,7 +62,7 @@ def exhausted(work: Work) -> Question:
     if made and made[-1].verdict == "APPROVED":
         text = "The documents changed each time while they were challenged, so no approval counts. What next?"
     elif made and only_minor(made[-1].issues):
-        ordered = (_recommended(replace(proceed, label="Proceed to implementation")), view, fix)
+        ordered = (_recommended(proceed._replace(label="Proceed to implementation")), view, fix)
     return Question(text, "Next", ordered)
 
 

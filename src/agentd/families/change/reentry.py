@@ -4,6 +4,7 @@ from agentd.engine.decide import Stop
 from agentd.families.change import challenge, specs, tasks
 from agentd.proof import record
 from agentd.runs import decisions, worktree
+from agentd.runs.choice import valid_answer
 from agentd.runs.ports import go_to
 from agentd.runs.work import Work
 
@@ -26,7 +27,7 @@ def unblock(work: Work, stop: Stop, command: str) -> bool:
     if challenge.restore_report(work):
         return True
     asked = decisions.pending(work, step)
-    answered = asked and decisions.valid_answer(work.store.folder, asked)
+    answered = asked and valid_answer(work.store.folder, asked)
     entry, children = ("", ()) if answered else specs.gap(work)
     order, entries = list(work.workflow.steps), work.workflow.entries
     if not entry or order.index(entries[entry]) >= order.index(step):
@@ -55,7 +56,7 @@ def take_up(work: Work, resolve: bool = False) -> None:
         go_to(work, "resolve", "a person had it resolved", "reopened")
         return
     asked = decisions.pending(work, "stuck")
-    unanswered = asked and not decisions.valid_answer(work.store.folder, asked)
+    unanswered = asked and not valid_answer(work.store.folder, asked)
     if run.step == "stuck" and unanswered and not work.project.attended:
         go_to(work, "resolve", "the command was given again", "again")
         return

@@ -11,13 +11,14 @@ from functools import cached_property
 from typing import Any
 
 from agentd.errors import Corrupt
+from agentd.text.lossless_yaml.load import cut
 from agentd.text.lossless_yaml.load import load as load
 from agentd.text.lossless_yaml.pieces import STEP, Block, Entry, Leaf, Node, build, entry, plain, same, stamp
-from agentd.text.lossless_yaml.read import BREAKS, corrupt, place, read
+from agentd.text.lossless_yaml.place import BREAK, BREAKS, corrupt, place
 from agentd.text.lossless_yaml.scalar import spell, spell_flow, spell_key
 
 _MARK = "\ufeff"
-_LAST_LINE = re.compile(f"(?:\r\n|[{BREAKS}])[^{BREAKS}]*\\Z")
+_LAST_LINE = re.compile(f"{BREAK}[^{BREAKS}]*\\Z")
 _WIDEST_FLOW = 100
 _GONE = object()
 
@@ -178,8 +179,8 @@ class Document:
 def parse(text: str, path: str) -> Document:
     """The document of a text; Corrupt, with the place, if it is not one mapping of plain data."""
     mark = _MARK if text.startswith(_MARK) else ""
-    before, root, after = read(text.removeprefix(_MARK), path)
-    first = re.search(f"\r\n|[{BREAKS}]", text)
+    before, root, after = cut(text.removeprefix(_MARK), path)
+    first = re.search(BREAK, text)
     newline = first[0] if first and first[0] in ("\r\n", "\r") else "\n"
     if isinstance(root, Block):
         first_entry = root.entries[0]

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from agentd.text.lossless_yaml.pieces import plain
+from agentd.text.lossless_yaml.pieces import Node, plain
 from agentd.text.lossless_yaml.quick import quick
-from agentd.text.lossless_yaml.read import read
 
 
 def load(text: str) -> dict[str, Any]:
@@ -15,6 +14,13 @@ def load(text: str) -> dict[str, Any]:
         known = None
     if known is not None:
         return known
-    _, root, _ = read(text, "")
+    _, root, _ = cut(text, "")
     found: dict[str, Any] = plain(root.data)
     return found
+
+
+def cut(text: str, path: str) -> tuple[str, Node, str]:
+    """The pieces of a text: what stands before the top-level mapping, the mapping, what stands after it."""
+    from agentd.text.lossless_yaml.read import read  # imports the parser, which no plain text needs
+
+    return read(text, path)

@@ -1,7 +1,6 @@
 """Cuts a YAML text into its pieces at the marks of the parser's events; refuses what is not plain data."""
 
 import re
-import shlex
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,12 +9,12 @@ from yaml import events
 
 from agentd.errors import Corrupt
 from agentd.text.lossless_yaml.pieces import Block, Entry, Leaf, Node, block, stamp
+from agentd.text.lossless_yaml.place import BREAK as _BREAK
+from agentd.text.lossless_yaml.place import BREAKS, corrupt, place
 from agentd.text.lossless_yaml.scalar import meaning, spell
 
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-BREAKS = "\r\n\x85\u2028\u2029"
 _UNREADABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_BREAK = f"(?:\r\n|[{BREAKS}])"
 _REST_OF_LINE = re.compile(f"[^{BREAKS}]*")
 _EMPTY_LINE = re.compile(f"{_BREAK}([ \t]*)(?:#[^{BREAKS}]*)?(?=[{BREAKS}]|\\Z)")
 _LAST_BREAK = re.compile(f"{_BREAK}\\Z")
@@ -26,11 +25,6 @@ _TAG = "tag:yaml.org,2002:"
 _TYPES = {"int": (int,), "float": (float, int), "bool": (bool,), "null": (type(None),)}
 _ENDS: Any = events.CollectionEndEvent  # the stubs know less of an event than the parser tells
 _MOST_VALUES = 100_000
-
-
-def corrupt(path: str, line: int, column: int, what: str) -> Corrupt:
-    """The error for a place in a text."""
-    return Corrupt(f"{path}:{line}:{column}: {what}.", f"${{EDITOR:-vi}} +{line} {shlex.quote(path)}")
 
 
 def read(text: str, path: str, loader: Any = LOADER) -> tuple[str, Node, str]:
@@ -48,12 +42,6 @@ def read(text: str, path: str, loader: Any = LOADER) -> tuple[str, Node, str]:
     except (yaml.YAMLError, RecursionError) as error:
         what = "it is nested too deeply" if isinstance(error, RecursionError) else " ".join(str(error).split())
         raise corrupt(path, 1, 1, what) from None
-
-
-def place(before: str) -> tuple[int, int]:
-    """Line and column of what comes next."""
-    lines = re.split(_BREAK, before)
-    return len(lines), len(lines[-1]) + 1
 
 
 class _Reader:
