@@ -14,7 +14,7 @@ from tests.terminal import Terminal, terminal
 
 ASK = """
 import os, pathlib, sys, time
-from agentd.cli.face import at_the_terminal
+from agentd.cli.driving import at_the_terminal
 from agentd.model.decision import Answer, Decision, Option
 
 for number, decision in enumerate({decisions}):

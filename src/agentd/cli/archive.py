@@ -5,7 +5,8 @@ from typing import Any
 
 import click
 
-from agentd.cli.face import json_option, plain, project_for, show
+from agentd.cli.driving import project_for
+from agentd.cli.face import json_option, plain, show
 from agentd.cli.live import is_terminal
 from agentd.cli.output import tell
 from agentd.errors import AgentdError, MergeConflict, UsageError

@@ -2,7 +2,7 @@
 
 import click
 
-from agentd.cli.face import json_option, project_for
+from agentd.cli.face import json_option, project_here
 from agentd.cli.output import tell
 from agentd.cli.status import FIRST
 from agentd.runs.costs import Costs, Row, costs, dollars
@@ -14,7 +14,7 @@ from agentd.runs.costs import Costs, Row, costs, dollars
 @json_option
 def command(run: str, by: str | None, as_json: bool) -> int:
     """What the agent calls of RUN cost, or those of every run. A cost that nobody knows is shown as unknown."""
-    project = project_for(as_json)
+    project = project_here(as_json)
     found = costs(project, run, by or "")
     follow = next_command(found, run)
     lines = table(found) if found.rows else []

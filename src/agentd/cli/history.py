@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from agentd.cli.face import json_option, project_for
+from agentd.cli.face import json_option, project_here
 from agentd.cli.output import tell
 from agentd.families.change.archive.history import Event, History, Story, history
 
@@ -15,7 +15,7 @@ from agentd.families.change.archive.history import Event, History, Story, histor
 @json_option
 def command(spec: str, as_json: bool) -> int:
     """Which archived change brought, reworded, renamed or removed each requirement of SPEC (`report`, `deep/one`)."""
-    found = history(project_for(as_json), spec)
+    found = history(project_here(as_json), spec)
     return tell(as_json, to_data(found), lines_of(found), 1 if found.unreadable else 0)
 
 

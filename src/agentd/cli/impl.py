@@ -2,7 +2,8 @@
 
 import click
 
-from agentd.cli.face import driving, project_for, show
+from agentd.cli.driving import driving, project_for
+from agentd.cli.face import show
 from agentd.errors import UsageError
 from agentd.families.change.impl import impl
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from agentd.cli.face import json_option, project_for
+from agentd.cli.face import json_option, project_here
 from agentd.cli.output import tell
 from agentd.cli.run_rows import line, rows
 from agentd.families.change.archive.records import Archived, Touched, archived, when
@@ -24,7 +24,7 @@ SHOWN = 8
 @json_option
 def command(everything: bool, only_archived: bool, as_json: bool) -> int:
     """Every run of this project that is not finished; or every archived change, and what it did to the library."""
-    project = project_for(as_json)
+    project = project_here(as_json)
     if only_archived:
         listed = archived_rows(archived(project))
     else:

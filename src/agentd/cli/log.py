@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from agentd.cli.face import json_option, project_for
+from agentd.cli.face import json_option, project_here
 from agentd.cli.output import tell
 from agentd.runs import overview
 from agentd.runs.project import Project
@@ -20,7 +20,7 @@ from agentd.runs.project import Project
 @json_option
 def command(run: str, last: int | None, raw: bool, call: str, follow: bool, as_json: bool) -> int:
     """The diary of RUN: every step, outcome and decision, oldest first."""
-    project = project_for(as_json)
+    project = project_here(as_json)
     if raw or call:
         return show_raw(project, run, call, last, as_json)
     folder, events = overview.log(project, run, last or 0)

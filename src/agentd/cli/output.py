@@ -16,8 +16,13 @@ def tell(as_json: bool, data: Mapping[str, Any], lines: Iterable[str], code: int
         print_json({"ok": not code, **data, "exit": code})
     else:
         for line in lines:
-            click.echo(CONTROL.sub("", line))
+            say(line)
     return code
+
+
+def say(text: str) -> None:
+    """One line for a person."""
+    click.echo(CONTROL.sub("", text))
 
 
 def print_json(data: Mapping[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 import click
 
-from agentd.cli.face import json_option, project_for, show
+from agentd.cli.face import json_option, project_here, show
 from agentd.cli.output import tell
 from agentd.cli.run_rows import line, rows
 from agentd.runs import overview
@@ -16,7 +16,7 @@ FIRST = 'agentd plan my-change "what should change"'
 @json_option
 def command(run: str, as_json: bool) -> int:
     """Where RUN stands, or every run that is not finished."""
-    project = project_for(as_json)
+    project = project_here(as_json)
     if run:
         return show(overview.status(project, run), as_json)
     found = list(overview.overview(project))

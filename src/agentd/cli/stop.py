@@ -6,7 +6,8 @@ from contextlib import suppress
 
 import click
 
-from agentd.cli.face import json_option, project_for
+from agentd.cli.driving import project_for
+from agentd.cli.face import json_option
 from agentd.cli.output import tell
 from agentd.errors import AgentdError
 from agentd.runs import commands, overview

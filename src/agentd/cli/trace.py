@@ -5,7 +5,7 @@ from textwrap import wrap
 
 import click
 
-from agentd.cli.face import json_option, project_for
+from agentd.cli.face import json_option, project_here
 from agentd.cli.output import tell
 from agentd.cli.status import FIRST
 from agentd.families.change.trace import trace
@@ -21,7 +21,7 @@ INDENT = " " * 12
 @json_option
 def command(change: str, strict: bool, as_json: bool) -> int:
     """What proves each requirement of CHANGE, or of every change: its tasks, files, tests and evidence, and the gaps."""
-    project = project_for(as_json)
+    project = project_here(as_json)
     found = trace(project, change)
     follow = next_command(found, change)
     code = 1 if found.unreadable or (strict and found.gaps) else 0

@@ -2,7 +2,8 @@
 
 import click
 
-from agentd.cli.face import json_option, project_for, show
+from agentd.cli.driving import project_for
+from agentd.cli.face import json_option, show
 from agentd.families.change.archive import commands
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from agentd.cli.face import json_option, project_for
+from agentd.cli.face import json_option, project_here
 from agentd.cli.output import tell
 from agentd.model.workflow import Edge, Workflow
 from agentd.workflows.diagram import draw
@@ -19,7 +19,7 @@ def command() -> None:
 @json_option
 def list_(as_json: bool) -> int:
     """The built-in workflows and the project's own in agentd/workflows/."""
-    project = project_for(as_json)
+    project = project_here(as_json)
     tables = [project.workflow(name) for name in project.tables.names()]
     data = {"workflows": [{"name": t.name, "about": t.about, "source": t.source} for t in tables]}
     return tell(as_json, data, (f"{table.name:<18} {table.about}" for table in tables))
@@ -31,7 +31,7 @@ def list_(as_json: bool) -> int:
 @json_option
 def show(name: str, diagram: bool, as_json: bool) -> int:
     """The table of workflow NAME, or its diagram."""
-    project = project_for(as_json)
+    project = project_here(as_json)
     table = project.workflow(name)
     drawing = draw(table)
     return tell(as_json, {**to_data(table), "diagram": drawing}, (drawing if diagram else text(table)).splitlines())
@@ -42,7 +42,7 @@ def show(name: str, diagram: bool, as_json: bool) -> int:
 @json_option
 def check(file: str, as_json: bool) -> int:
     """Prove that the workflow in FILE is sound; every problem is named with its line and step."""
-    table = project_for(as_json).tables.check_file(Path(file))
+    table = project_here(as_json).tables.check_file(Path(file))
     words = f"{file} is sound: {len(table.steps)} steps in {len(table.phases)} phases."
     return tell(as_json, {"name": table.name, "message": words}, [words])
 
