@@ -185,7 +185,7 @@ def test_terminal_codes_in_a_document_are_not_printed(sandbox: Sandbox, tree: Tr
 
 def test_it_is_one_process_that_an_interrupt_ends(sandbox: Sandbox, tree: Tree) -> None:
     slow = "\n".join(f"## Heading {number}" for number in range(50_000))
-    tree.library(*(a_spec(f"l-{number:03}") for number in range(200)))
+    tree.library(*(a_spec(f"l-{number:03}") for number in range(40)))
     for path in (tree.root / "agentd" / "specs").iterdir():
         path.write_text(f"{path.read_text()}\n{slow}\n")
     begun = sandbox.begin("validate")
