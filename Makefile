@@ -61,6 +61,7 @@ clean: ## remove everything the targets made
 .PHONY: compiled
 compiled: $(READY)
 	@$(PYTHON) -m compileall -q src
+	@env -u PYTHONDONTWRITEBYTECODE $(PYTHON) -m agentd workflow list >/dev/null
 
 # A copied or moved checkout holds an environment that points at the old one, so the stamp says where it was made.
 ifneq ($(shell cat $(READY) 2>/dev/null),$(CURDIR))
