@@ -1,5 +1,6 @@
 """What an answer or an approval is bound to: checksums of documents, without what may change on the way."""
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -45,6 +46,4 @@ def whole(paths: Iterable[Path], project: Project) -> dict[str, str]:
 
 
 def digest(data: bytes) -> str:
-    import hashlib  # which takes long to import, and looking at a run computes nothing
-
     return "sha256:" + hashlib.sha256(data).hexdigest()

@@ -8,7 +8,7 @@ from agentd.errors import NotFound, Unsound
 from agentd.model.workflow import Workflow
 from agentd.runs.layout import Layout
 from agentd.workflows.limits import with_limits
-from agentd.workflows.shipped import shipped
+from agentd.workflows.shipped import parse, shipped
 
 
 class Tables:
@@ -79,8 +79,6 @@ class Tables:
         return self.built_in(name) if path is None else self._parse_file(path, os.path.relpath(path))
 
     def _parse_file(self, path: Path, source: str) -> Workflow:
-        from agentd.workflows.load import parse  # no built-in table needs the parser
-
         try:
             table = parse(path.read_text(encoding="utf-8"), source)
         except OSError as error:

@@ -21,6 +21,13 @@ def shipped(path: Path) -> Workflow:
     return table
 
 
+def parse(text: str, source: str) -> Workflow:
+    """The table in a text, as `load.parse` reads it; no compiled table needs that, and the YAML parser it imports."""
+    from agentd.workflows import load
+
+    return load.parse(text, source)
+
+
 class _Table(SourceFileLoader):
     """Python keeps what this compiles in `__pycache__`, and makes it again when the table or what reads it has changed."""
 
@@ -29,8 +36,6 @@ class _Table(SourceFileLoader):
         return {**super().path_stats(path), "mtime": newest}
 
     def source_to_code(self, data: Any, path: Any, *, _optimize: int = -1) -> CodeType:  # type: ignore[override]
-        from agentd.workflows.load import parse  # imports the parser, which no compiled table needs
-
         table = parse(bytes(data).decode(), Path(os.fsdecode(path)).name)
         text = f"from agentd.model.workflow import Edge, Step, Workflow\nTABLE = {table!r}"
         return compile(text, path, "exec", dont_inherit=True, optimize=_optimize)
