@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from agentd import files
 from agentd.errors import AgentdError, Corrupt, DiskTrouble, Refused
 from agentd.git import ignoring
 from agentd.state import durable
@@ -69,7 +70,7 @@ def _read(path: Path) -> str | None:
     if path.exists() and not path.is_file():
         raise Corrupt(f"{path} is not a file; it was left as it is.", f"ls -ld {shlex.quote(str(path))}")
     try:
-        return path.read_bytes().decode("utf-8")
+        return files.read(path).decode("utf-8")
     except FileNotFoundError:
         return None
     except UnicodeDecodeError:

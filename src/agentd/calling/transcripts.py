@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TextIO
 
+from agentd import files
 from agentd.agents.adapter import Adapter
 from agentd.agents.events import BEGIN, END, count_of, load, text_of
 from agentd.agents.table import ADAPTERS
@@ -80,7 +81,7 @@ def _line(word: str, **values: Any) -> str:
 
 def read(work: Work, call: str, role: str) -> Told:
     """What a call came to, read by the adapter of the agent that was called."""
-    lines = path_of(work, call).read_text(encoding="utf-8", errors="replace").split("\n")
+    lines = files.read(path_of(work, call)).decode(errors="replace").split("\n")
     head = load(lines[0]) or {}
     agent = text_of(head.get("agent")) if head.get("agentd") == BEGIN else ""
     agent = agent or roster.player(work.project, role).agent

@@ -8,6 +8,7 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
+from agentd import files
 from agentd.git import trees
 from agentd.git.program import fields, text
 
@@ -49,7 +50,7 @@ def settings(folder: Path) -> dict[str, str]:
     lists = {f".git/{ATTRIBUTES}": folder / own, "git/attributes": Path(path or f"{home}/git/attributes")}
     for name, file in lists.items():
         with suppress(OSError):
-            found[name] = digest(file.read_bytes())
+            found[name] = digest(files.read(file))
     return found
 
 
@@ -63,10 +64,10 @@ def _below(top: bytes, path: bytes) -> Iterator[bytes]:
     if not path.endswith(b"/") or os.path.islink(os.path.join(top, path.rstrip(b"/"))):
         yield path.rstrip(b"/")
         return
-    for place, folders, files in os.walk(os.path.join(top, path)):
+    for place, folders, names in os.walk(os.path.join(top, path)):
         links = [name for name in folders if os.path.islink(os.path.join(place, name))]
         folders[:] = sorted(name for name in folders if not _is_made(name))
-        yield from (os.path.relpath(os.path.join(place, name), top) for name in sorted([*files, *links]))
+        yield from (os.path.relpath(os.path.join(place, name), top) for name in sorted([*names, *links]))
 
 
 def _is_made(path: bytes) -> bool:

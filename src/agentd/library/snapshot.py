@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from agentd import files
 from agentd.errors import Corrupt
 from agentd.state import durable, reading
 
@@ -34,13 +35,13 @@ def read(folder: Path) -> Base | None:
     """The base of a change; None for one that was begun without."""
     path = folder / NAME
     try:
-        data = json.loads(path.read_bytes())
+        data = json.loads(files.read(path))
         specs = {name: entry and _checked(entry) for name, entry in data["specs"].items()}
     except FileNotFoundError:
         return None
     except OSError as error:
         raise durable.trouble(path, error, "read") from error
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         name = shlex.quote(str(path))
         raise Corrupt(f"{path}: it is not the base of a change.", f"git checkout {name}   # or: rm {name}") from None
     return Base(specs, data.get("complete") is True)

@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from agentd import files
 from agentd.git import trees
 from agentd.model.evidence import Changed, Evidence, Harm, Result
 from agentd.model.run import Outcome
 from agentd.proof import blockers, commands, hidden_code, integrity, record, red_first
 from agentd.runs.work import Work
-
-_LARGEST_SCRIPT = 200_000
 
 
 @dataclass(frozen=True)
@@ -76,10 +75,7 @@ def _other_scripts(work: Work, changed: Sequence[Changed]) -> list[Harm]:
     def read(path: str) -> str | None:
         if path in ours:
             return ours[path].new if ours[path].new is not None else ours[path].old
-        try:
-            return (work.cwd / path).read_bytes()[:_LARGEST_SCRIPT].decode(errors="replace")
-        except OSError:
-            return None
+        return files.text(work.cwd / path)
 
     harms = []
     for command in commands.commands(work):

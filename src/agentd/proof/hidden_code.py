@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from agentd import files
 from agentd.git import unseen
 from agentd.model.evidence import Harm
 from agentd.proof.integrity.paths import is_test_config
@@ -97,7 +98,7 @@ def _digest(file: Path) -> str:
         there = file.stat()
         if not file.is_file() or there.st_size > LARGEST:
             return f"{there.st_size} {there.st_ctime_ns}"
-        return unseen.digest(file.read_bytes())
+        return unseen.digest(files.read(file))
     except OSError:
         return "unreadable"
 

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, fields
 from hashlib import sha256
 from typing import Any, TypeVar
 
+from agentd import files
 from agentd.errors import AgentdError, Corrupt
 from agentd.git import trees
 from agentd.model.decision import Decision
@@ -168,7 +169,7 @@ def keep_evidence(work: Work, name: str, seen: Evidence, status: str) -> None:
 def evidence(work: Work, name: str = EVIDENCE) -> tuple[Evidence | None, str]:
     """What was seen, and why it does not count: it is missing, or it is not what agentd wrote."""
     try:
-        data = (work.home / name).read_bytes()
+        data = files.read(work.home / name)
     except OSError:
         return None, f"{name} is missing"
     known = record(work).baseline if name == BASELINE else record(work).evidence

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from agentd import files
 from agentd.model.workflow import Step, is_check
 from agentd.runs.project import Project
 from agentd.runs.work import Work
@@ -22,7 +23,7 @@ def checksums(work: Work, names: Iterable[str]) -> dict[str, str]:
     for name in names:
         for path in work.files(name):
             inner = path.relative_to(work.home).as_posix()
-            found[inner] = digest(counted(work, inner, path.read_bytes()))
+            found[inner] = digest(counted(work, inner, files.read(path)))
     return found
 
 
@@ -42,7 +43,7 @@ def differences(then: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
 
 def whole(paths: Iterable[Path], project: Project) -> dict[str, str]:
     """Files by their path from the root, with the checksum of every byte."""
-    return {project.relative(path): digest(path.read_bytes()) for path in paths}
+    return {project.relative(path): digest(files.read(path)) for path in paths}
 
 
 def digest(data: bytes) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from agentd import files
 from agentd.errors import BadConfig
 from agentd.model.command import Command, Kind
 from agentd.model.models import AgentModel, Complexity, select
@@ -81,13 +82,13 @@ class Config:
 def read_config(root: Path, layouts: Iterable[Layout] = (), env: Mapping[str, str] | None = None) -> Config:
     """The merged configuration of a project, with the sections of these families."""
     paths = (personal_file(os.environ if env is None else env), root / "agentd" / "config.toml")
-    files = [(path, _read(path)) for path in paths if path is not None and path.is_file()]
-    named = [data[key] for _, data in files for key in ("roles", "fallback") if isinstance(data.get(key), dict)]
+    found = [(path, _read(path)) for path in paths if path is not None and path.is_file()]
+    named = [data[key] for _, data in found for key in ("roles", "fallback") if isinstance(data.get(key), dict)]
     others = {name: dict(AGENT) for names in named for name in names.values() if isinstance(name, str)}
     own = {name: keys for layout in layouts for name, keys in layout.settings.items()}
     sections = {**others, **{name: dict(keys) for name, keys in {**DEFAULTS, **own}.items()}}
     warnings: list[str] = []
-    for path, data in files:
+    for path, data in found:
         merge(sections, data, path, warnings)
     return Config(sections, tuple(warnings), ("workflow", *own, "limits"))
 
@@ -107,8 +108,10 @@ def _read(path: Path) -> dict[str, Any]:
     import tomllib
 
     try:
-        return tomllib.loads(path.read_bytes().decode("utf-8"))
+        return tomllib.loads(files.read(path, files.SMALL).decode("utf-8"))
     except UnicodeDecodeError:
         raise BadConfig(f"{path}: not UTF-8 text.", f"save {path} as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise BadConfig(f"{path}: {error}.", f"edit {path}") from None
+    except OSError as error:
+        raise BadConfig(f"{path}: {error.strerror}.", f"ls -l {path}") from None

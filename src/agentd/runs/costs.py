@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agentd import files
 from agentd.errors import AgentdError
 from agentd.runs.overview import Unreadable
 from agentd.runs.project import Project
@@ -83,7 +84,7 @@ def read_ledger(project: Project) -> list[Entry]:
     """Every call of the project that was ever recorded."""
     path = ledger_file(project)
     try:
-        return ledger.parse(path.read_bytes())
+        return ledger.parse(files.read(path))
     except FileNotFoundError:
         return []
     except OSError as error:

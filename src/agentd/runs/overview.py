@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from agentd import files
 from agentd.errors import AgentdError, NotFound, RunNotFound
 from agentd.runs.project import Project
 from agentd.runs.report import Report, report
@@ -71,7 +72,7 @@ def transcripts(project: Project, name: str, call: str = "") -> Iterator[tuple[s
         known = ", ".join(dict.fromkeys(path.stem for _, path in found)) or "none"
         raise NotFound(f"There is no transcript of a call '{call}' (there are: {known}).", f"agentd log {name} --raw")
     for shown, path in wanted:
-        yield shown, path.read_text(encoding="utf-8", errors="replace").splitlines()
+        yield shown, files.read(path).decode(errors="replace").splitlines()
 
 
 def _transcripts(folder: Path) -> list[Path]:

@@ -2,14 +2,14 @@
 
 import os
 import re
-import stat
 from pathlib import Path
 
+from agentd import files
 from agentd.errors import NotFound, Refused
 from agentd.redaction import redact, secret_values
 from agentd.state import durable
 
-LARGEST = 1024 * 1024
+LARGEST = files.SMALL
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _DRIVE = re.compile(r"[A-Za-z]:")
 
@@ -50,23 +50,15 @@ def _odd(name: str) -> str:
 def read_text(path: Path, shown: str) -> str:
     """The text of a regular file of a sensible size; nothing else is opened for long."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        return files.read(path, LARGEST).decode("utf-8")
     except FileNotFoundError:
         raise NotFound(f"There is no file {shown}.") from None
+    except (files.Unreadable, IsADirectoryError) as error:
+        raise Refused(f"{shown} is not read: {error.strerror}.", "send the path of a smaller file of text") from None
     except OSError as error:
         raise durable.trouble(path, error, "read") from None
-    try:
-        seen = os.fstat(fd)
-        if not stat.S_ISREG(seen.st_mode):
-            raise Refused(f"{shown} is not a file.", "send the path of a file")
-        if seen.st_size > LARGEST:
-            raise Refused(f"{shown} has {seen.st_size} bytes; at most {LARGEST} are read.", "read a smaller file")
-        with open(fd, "rb", closefd=False) as file:
-            return file.read().decode("utf-8")
     except UnicodeDecodeError:
         raise Refused(f"{shown} is not UTF-8 text.", "read a text file") from None
-    finally:
-        os.close(fd)
 
 
 def holds_secret(text: str) -> bool:

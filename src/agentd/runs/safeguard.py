@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from agentd import files
 from agentd.runs.checksums import counted
 from agentd.runs.work import Work
 from agentd.state import durable
@@ -33,7 +34,7 @@ class Safeguard:
     ) -> None:
         self.work, self.records, self.shared, self.settings = work, records, shared, settings
         self.shapes = dict.fromkeys((*records, *shared, *shapes))
-        self.files = {path: path.read_bytes() for path in self._guarded()}
+        self.files = {path: files.read(path) for path in self._guarded()}
 
     def put_back(self, written: Sequence[str]) -> str:
         """Everything as it was, but for what the step itself writes. Why the call does not count: it touched what may be a
@@ -73,7 +74,7 @@ class Safeguard:
         """Whether a file is what it was; of a document only the part counts that answers are bound to."""
         if path not in now:
             return False
-        there = path.read_bytes()
+        there = files.read(path)
         if there == data or not path.is_relative_to(self.work.home):
             return there == data
         inner = path.relative_to(self.work.home).as_posix()

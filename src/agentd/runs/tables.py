@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from agentd import files
 from agentd.errors import NotFound, Unsound
 from agentd.model.workflow import Workflow
 from agentd.runs.layout import Layout
@@ -80,7 +81,7 @@ class Tables:
 
     def _parse_file(self, path: Path, source: str) -> Workflow:
         try:
-            table = parse(path.read_text(encoding="utf-8"), source)
+            table = parse(files.read(path, files.SMALL).decode(), source)
         except OSError as error:
             raise NotFound(f"{source}: {error.strerror}.", "agentd workflow list") from None
         except UnicodeDecodeError:

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from agentd import files
 from agentd.model.workflow import Workflow
 from agentd.runs.layout import Layout
 from agentd.runs.project import Project
@@ -111,7 +112,7 @@ class Work:
     def read(self, name: str) -> str:
         """A document of the run whatever its bytes; nothing if there is none."""
         try:
-            return (self.home / name).read_bytes().decode(errors="surrogateescape")
+            return files.read(self.home / name).decode(errors="surrogateescape")
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             return ""
 

@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+from agentd import files
 from agentd.errors import BadAnswer, Corrupt
 from agentd.model.decision import Answer
 from agentd.state import durable
@@ -25,7 +26,7 @@ def read(folder: Path, decision_id: str) -> Answer | None:
     """The answer to a decision, if there is one."""
     path = _path(folder, decision_id)
     try:
-        data = path.read_bytes()
+        data = files.read(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:

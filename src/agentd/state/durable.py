@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from agentd import files
 from agentd.errors import DiskTrouble
 from agentd.state import crash
 from agentd.state.crash import point as point
@@ -116,7 +117,7 @@ def copy_aside(path: Path, home: Path | None = None) -> Path:
     number = 1
     while (copy := (home or path.parent) / f"{path.name}.changed-{number}").exists():
         number += 1
-    replace(copy, path.read_bytes(), "document")
+    replace(copy, files.read(path), "document")
     return copy
 
 

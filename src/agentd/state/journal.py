@@ -6,6 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from agentd import files
 from agentd.state import durable
 
 NAME = "journal.jsonl"
@@ -37,7 +38,7 @@ def read(folder: Path) -> list[dict[str, Any]]:
 def scan(folder: Path) -> Reading:
     """Every event, and the number of torn lines between them."""
     try:
-        data = (folder / NAME).read_bytes()
+        data = files.read(folder / NAME)
     except FileNotFoundError:
         return Reading([], 0)
     except OSError as error:
@@ -82,6 +83,6 @@ def _event(line: bytes) -> dict[str, Any] | None:
     """The event on a line; None if a crash cut it off."""
     try:
         event = json.loads(line.decode("utf-8"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return event if isinstance(event, dict) else None

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+from agentd import files
 from agentd.errors import Corrupt
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -48,8 +49,8 @@ def _main_checkout(folder: Path) -> Path | None:
     if not link.is_file():
         return None
     try:
-        private = folder / link.read_text().removeprefix("gitdir:").strip()
-        root = Path(os.fsdecode((private / HOME_FILE).read_bytes()))
+        private = folder / files.read(link).decode().removeprefix("gitdir:").strip()
+        root = Path(os.fsdecode(files.read(private / HOME_FILE)))
     except (OSError, ValueError):
         return None
     return root if root.is_dir() else None

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from agentd import files
 from agentd.errors import Held
 from agentd.state import durable
 
@@ -128,8 +129,8 @@ def _sign(fd: int, command: str) -> None:
 def _read(path: Path) -> dict[str, Any]:
     """What the file says; nothing if it is empty or half-written."""
     try:
-        found = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+        found = json.loads(files.read(path))
+    except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 

@@ -2,15 +2,14 @@
 
 import errno
 import os
-import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from agentd import files
 from agentd.state import durable
 
-LARGEST = 1024 * 1024
-_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+LARGEST = files.SMALL
 
 
 class Page(NamedTuple):
@@ -31,7 +30,7 @@ class Page(NamedTuple):
 def raw(path: Path) -> str | None:
     """A file as it is, whatever its bytes; None if there is none."""
     try:
-        return path.read_bytes().decode(errors="surrogateescape")
+        return files.read(path).decode(errors="surrogateescape")
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
@@ -45,8 +44,8 @@ def page(home: str, name: str) -> Page | None:
         data = _read(path, home)
     except (FileNotFoundError, NotADirectoryError):
         return Page(printable(name), problem="it is a link to nothing") if os.path.islink(path) else None
-    except Unreadable as error:
-        return Page(printable(name), problem=str(error))
+    except (files.Unreadable, IsADirectoryError) as error:
+        return Page(printable(name), problem=str(error.strerror))
     except OSError as error:
         return Page(printable(name), problem=f"it cannot be read: {error.strerror}")
     try:
@@ -104,35 +103,17 @@ def printable(name: str) -> str:
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
 
 
-class Unreadable(OSError):
-    """A file that is there and is not for reading."""
-
-
 def _read(path: str, home: str) -> bytes:
     try:
-        fd = os.open(path, _FLAGS)
+        return files.read(path, LARGEST, os.O_NOFOLLOW)
     except OSError as error:
         if error.errno not in (errno.ELOOP, errno.EMLINK) or not os.path.islink(path):
             raise
-        fd = os.open(_inside(path, home), _FLAGS)
-    try:
-        found = os.fstat(fd)
-        if not stat.S_ISREG(found.st_mode):
-            raise Unreadable("it is not a file")
-        if found.st_size > LARGEST:
-            raise Unreadable(f"it is larger than {LARGEST // 1024 // 1024} MiB")
-        data = os.read(fd, LARGEST + 1)
-        while more := os.read(fd, LARGEST + 1):
-            data += more
-            if len(data) > LARGEST:
-                raise Unreadable(f"it is larger than {LARGEST // 1024 // 1024} MiB")
-        return data
-    finally:
-        os.close(fd)
+        return files.read(_inside(path, home), LARGEST, os.O_NOFOLLOW)
 
 
 def _inside(path: str, home: str) -> str:
     target, top = os.path.realpath(path), os.path.realpath(home)
     if not target.startswith(top + os.sep):
-        raise Unreadable("it is a link that leads out of its folder, which is not followed")
+        raise files.Unreadable(errno.ELOOP, "it is a link that leads out of its folder, which is not followed")
     return target

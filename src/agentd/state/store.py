@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from agentd import files
 from agentd.errors import Corrupt
 from agentd.model.run import Run
 from agentd.state import durable, journal
@@ -39,7 +40,7 @@ class Store:
     def load(self) -> State:
         """What the file says; a file that cannot be believed is an error that leaves it untouched."""
         try:
-            text = self.path.read_bytes()
+            text = files.read(self.path)
         except OSError as error:
             raise Corrupt(f"{self.path}: {error.strerror}.", f"ls -l {self.path}") from None
         data = self._parse(text)
@@ -53,8 +54,7 @@ class Store:
     def peek(self) -> State:
         """What the file says, for looking at it only; much quicker than `load`, which tells of any trouble with it."""
         try:
-            with open(self.path, "rb") as file:
-                text = file.read()
+            text = files.read(self.path)
             yaml_file = self.codec.file.endswith(".yaml")
             return decode(self.codec, lossless_yaml.load(text.decode()) if yaml_file else self._parse(text))
         except (OSError, UnicodeDecodeError, Corrupt, Malformed):
@@ -78,7 +78,7 @@ class Store:
         if self._is_as_saved():
             return []
         known = self._known
-        theirs = self._parse(self.path.read_bytes())
+        theirs = self._parse(files.read(self.path))
         changed = [key for key in keys if theirs.get(key) != known.get(key)]
         if changed:
             kept = {key: value for key, value in theirs.items() if key not in changed}
@@ -131,8 +131,9 @@ class Store:
             raise Corrupt(
                 f"{self.path}:{error.lineno}: {error.msg}.", f"edit {self.path}, then: agentd status"
             ) from None
-        except UnicodeDecodeError:
-            raise Corrupt(f"{self.path}:1: not UTF-8 text.", f"edit {self.path}, then: agentd status") from None
+        except (ValueError, RecursionError) as error:
+            what = "not UTF-8 text" if isinstance(error, UnicodeDecodeError) else "a value is too long or too deep"
+            raise Corrupt(f"{self.path}:1: {what}.", f"edit {self.path}, then: agentd status") from None
         if not isinstance(data, dict):
             raise Corrupt(f"{self.path}:1: must hold an object.", f"edit {self.path}, then: agentd status")
         return data
@@ -165,7 +166,7 @@ class Store:
     def _is_as_saved(self) -> bool:
         """Whether the file is what it was when it was last loaded or saved; a new one is."""
         try:
-            return not self._text or self.path.read_bytes() == self._text
+            return not self._text or files.read(self.path) == self._text
         except OSError:
             return False
 
@@ -174,8 +175,8 @@ class Store:
         import yaml
 
         try:
-            node = yaml.compose(self.path.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
-        except (OSError, ValueError, yaml.YAMLError):
+            node = yaml.compose(files.read(self.path).decode(), Loader=yaml.SafeLoader)
+        except (OSError, ValueError, RecursionError, yaml.YAMLError):
             return 1
         for key in keys:
             if isinstance(node, yaml.MappingNode):

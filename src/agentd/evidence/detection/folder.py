@@ -11,9 +11,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from agentd import files
 from agentd.model.command import Command, Kind
 
-LARGEST = 1 << 20
 MOST_FILES = 20_000
 READ = (".py", ".js", ".mjs", ".cjs", ".txt", ".in")
 MANIFESTS = (
@@ -47,10 +47,14 @@ SKIPPED = {*INSTALLED, *SAMPLES, "test", "tests", "doc", "docs"}
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder of the project; `name` is its path from the root, nothing for the root itself."""
+    """A folder of the project; `name` is its path from the root, nothing for the root itself.
+
+    `absent` are launchers and task runners that are not installed: no command is started by one of them.
+    """
 
     root: Path
     name: str
+    absent: frozenset[str] = frozenset()
 
     @property
     def path(self) -> Path:
@@ -62,13 +66,7 @@ class Folder:
 
     def text(self, name: str) -> str:
         """The text of a file; empty if it is missing, too large, or cannot be read."""
-        path = self.path / name
-        try:
-            if not path.is_file() or path.stat().st_size > LARGEST:
-                return ""
-            return path.read_bytes().decode("utf-8-sig", "replace")
-        except OSError:
-            return ""
+        return files.text(self.path / name) or ""
 
     def command(self, kind: Kind, run: str, source: str) -> Command:
         return Command(kind, run, self.name, f"{self.name}/{source}" if self.name else source)

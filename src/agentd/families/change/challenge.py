@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from agentd import files
 from agentd.errors import AgentdError
 from agentd.families.change import PLAN, troubleshooting
 from agentd.families.change.documents import proposal
@@ -98,7 +99,7 @@ def weigh(work: Work) -> Outcome:
 
 def problem_with(work: Work, path: Path) -> str:
     """Why CHALLENGE.md is not a review, or nothing: the skeleton that a challenger starts from does not count."""
-    empty = path.read_bytes().decode(errors="replace") == challenge_page.skeleton(work.top.state.run.name)
+    empty = files.read(path).decode(errors="replace") == challenge_page.skeleton(work.top.state.run.name)
     return "no challenger has written it yet" if empty else ""
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from agentd import files
 from agentd.engine.waves import Item
 from agentd.errors import AgentdError, ClarificationNeeded, UsageError
 from agentd.families.change.documents import clarifications, question_drafts
@@ -99,7 +100,7 @@ def write_answers(work: Work) -> Outcome:
 def problem_with(_: Work, path: Path) -> str:
     """What is wrong with questions.yaml, or nothing."""
     try:
-        found, problem = question_drafts.read(path.read_text(encoding="utf-8"))
+        found, problem = question_drafts.read(files.read(path).decode())
     except (OSError, UnicodeDecodeError) as error:
         return str(error)
     if not problem and not FEWEST <= len(found) <= MOST:
@@ -112,4 +113,4 @@ def _drafts(work: Work) -> tuple[Draft, ...]:
     problem = problem_with(work, path)
     if problem:
         raise AgentdError(f"{path}: {problem}.", f"rm {path}   # then: agentd plan {work.top.state.run.name}")
-    return question_drafts.read(path.read_text(encoding="utf-8"))[0]
+    return question_drafts.read(files.read(path).decode())[0]

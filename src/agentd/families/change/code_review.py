@@ -5,6 +5,7 @@ from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
+from agentd import files
 from agentd.families.change import troubleshooting
 from agentd.git import trees
 from agentd.model.evidence import Evidence, Status
@@ -73,7 +74,7 @@ def rounds(work: Work) -> tuple[CodeReview, ...]:
 
 def _round(work: Work, path: Path) -> CodeReview:
     """One review, with the reasons why its issues were ungrounded then; its own text does not have them."""
-    found = review_page.read(path.read_bytes().decode(errors="replace"))[0]
+    found = review_page.read(files.read(path).decode(errors="replace"))[0]
     why = record.record(work).doubts.get(path.stem, ())
     doubts = why if len(why) == len(found.issues) else ()
     issues = (replace(issue, ungrounded=doubt) for issue, doubt in zip(found.issues, doubts, strict=True))

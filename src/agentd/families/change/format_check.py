@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from hashlib import sha256
 
+from agentd import files
 from agentd.families.change import PLAN, document_fixes, troubleshooting
 from agentd.families.change.document_checks import examine_change
 from agentd.library.shelf import Shelf
@@ -73,6 +74,6 @@ def _record(work: Work, found: Sequence[Finding]) -> None:
     sums = {}
     for name in PLAN:
         for path in work.files(name):
-            digest = "sha256:" + sha256(path.read_bytes()).hexdigest()
+            digest = "sha256:" + sha256(files.read(path)).hexdigest()
             sums[path.relative_to(work.home).as_posix()] = {"hash": digest, "validated_at": now}
     work.note("checksums", sums)

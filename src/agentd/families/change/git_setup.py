@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from agentd import files
 from agentd.errors import AgentdError
 from agentd.git import repository
 from agentd.model.run import Outcome
@@ -93,7 +94,7 @@ def _carry_out(work: Work, choice: str, branch: str, path: Path, begun_at: str) 
     if known.is_file():
         copy = inner / work.project.relative(known)
         durable.make_folder(copy.parent)
-        durable.replace(copy, known.read_bytes(), "document")
+        durable.replace(copy, files.read(known), "document")
     _keep(work, worktree=os.path.relpath(inner, root))
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from agentd import files
 from agentd.families.change import format_check
 from agentd.families.change.documents import proposal
 from agentd.families.change.documents import tasks as tasks_document
@@ -72,7 +73,7 @@ tasks_are_unreviewed = _unreviewed(("break_down",), "review_tasks")
 
 def is_of_this_change(work: Work, path: Path) -> str:
     """Why a document belongs to another change, or nothing. One that cannot be read is left to validation."""
-    text = path.read_bytes().decode(errors="replace")
+    text = files.read(path).decode(errors="replace")
     change = work.top.state.run.name
     if path.name == "proposal.md":
         found = proposal.read(text)[0]

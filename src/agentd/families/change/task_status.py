@@ -71,7 +71,7 @@ def set_status(work: Work, new: Mapping[str, TaskStatus]) -> None:
     """Change the status of these tasks in tasks.md, and nothing else."""
     if not new:
         return
-    text = (work.home / "tasks.md").read_bytes().decode(errors="surrogateescape")
+    text = work.read("tasks.md")
     for name, status in new.items():
         text = document.set_status(text, name, status)
     work.write("tasks.md", text)

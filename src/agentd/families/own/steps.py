@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from agentd import files
 from agentd.engine.waves import Item
 from agentd.errors import Corrupt
 from agentd.model.run import Outcome
@@ -31,7 +32,7 @@ def tasks(work: Work) -> Sequence[Item]:
     path = work.store.folder / "tasks.yaml"
     fix = f"edit {path}: tasks: [{{id: T-001, depends_on: []}}]"
     try:
-        data = lossless_yaml.parse_bytes(path.read_bytes(), str(path)).data
+        data = lossless_yaml.parse_bytes(files.read(path), str(path)).data
     except OSError as error:
         raise Corrupt(f"{path}: {error.strerror}.", fix) from None
     entries = data.get("tasks")

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from agentd import files
 from agentd.errors import AgentdError, Corrupt
 from agentd.families.change import ARCHIVE, LAYOUT
 from agentd.model.merge import Delta
@@ -109,12 +110,12 @@ def remove(folder: Path) -> None:
 def read_json(path: Path, build: Callable[[Any], T], problem: str, fix: str) -> T | None:
     """Build a value from a JSON file; None if there is no file, Corrupt with this problem if it has another form."""
     try:
-        return build(json.loads(path.read_bytes()))
+        return build(json.loads(files.read(path)))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise durable.trouble(path, error, "read") from error
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise Corrupt(f"{path} {problem}.", fix) from None
 
 
