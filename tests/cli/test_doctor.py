@@ -530,3 +530,17 @@ def test_interrupted_it_ends_what_it_started_and_cleans_up(scripted: Machine) ->
     assert working.returncode == 130
     assert not alive(int(pids.read_text()))
     assert list(scripted.temporary.iterdir()) == []
+
+
+def test_what_impl_will_run_is_shown_in_advance_with_what_is_not_there(machine: Machine) -> None:
+    machine.install("claude")
+    (machine.root / "package.json").write_text('{"scripts": {"test": "mocha"}, "devDependencies": {"mocha": "11"}}')
+    (machine.root / "package-lock.json").write_text("{}")
+    (machine.root / "ruff.toml").write_text("fix = true\n")
+    machine.install("npm")
+    done = machine.examine()
+    assert done.code == 0, done.out + done.err
+    assert "What impl runs" in done.out
+    assert "  ⚠ test          npm test (from package.json scripts.test): node_modules is not installed" in done.out
+    assert "      Fix: npm ci\n" in done.out
+    assert "  · lint          ruff check --no-fix . (from ruff.toml): not run, ruff is not installed\n" in done.out

@@ -109,7 +109,7 @@ def test_tools_of_python_are_used_where_they_are_configured(tmp_path: Path) -> N
         ".venv/bin/python": "",
         ".venv/bin/ruff": "",
     }
-    assert project(tmp_path, files) == [".venv/bin/ruff check .", "mypy", "pip-audit ."]
+    assert project(tmp_path, files) == [".venv/bin/ruff check --no-fix .", "mypy", "pip-audit ."]
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_tools_of_python_are_used_where_they_are_configured(tmp_path: Path) -> N
         ({"setup.cfg": "[mypy]\n"}, ["mypy ."]),
         ({"mypy.ini": "[mypy]\nfiles = src\n", "setup.py": ""}, ["mypy"]),
         ({"pyrightconfig.json": "{}", "setup.py": ""}, ["pyright"]),
-        ({"ruff.toml": "", "setup.py": ""}, ["ruff check ."]),
+        ({"ruff.toml": "", "setup.py": ""}, ["ruff check --no-fix ."]),
         ({"requirements.txt": "six\n"}, ["pip-audit -r requirements.txt"]),
         ({"tox.ini": "[testenv]\ncommands = ./run\n"}, ["tox"]),
         ({"tox.ini": "[testenv]\ncommands = pytest\n[pytest]\n"}, ["python3 -m pytest"]),
@@ -179,7 +179,7 @@ RUST = "[package]\nname = 'x'\n"
         ),
         (
             {"go.mod": "module x\n\nrequire y v1\n", ".golangci.yml": ""},
-            ["go test ./...", "golangci-lint run", "govulncheck ./..."],
+            ["go test ./...", "golangci-lint run --fix=false", "govulncheck ./..."],
         ),
         (
             {

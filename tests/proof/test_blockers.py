@@ -94,12 +94,19 @@ def test_an_output_that_names_no_tests_any_more_is_fewer() -> None:
     assert words(seen(replace(ran(3), counts=None)), seen(ran(3))) == ["fewer"]
 
 
-def test_what_could_not_run_or_be_audited_is_for_a_person() -> None:
+def test_what_ran_before_and_can_no_longer_is_for_a_person() -> None:
     audit = Result(AUDIT, "unknown", 1, note="no network")
-    now = seen(ran(3), audit)
-    assert words(now) == ["unknown"]
-    assert words(now, None, "audit:pip-audit") == []
-    assert "could not audit" in blockers(now, None)[0].text
+    now, before = seen(ran(3), audit), seen(ran(3), Result(AUDIT, "green", 0))
+    assert words(now, before) == ["unknown"]
+    assert words(now, before, "audit:pip-audit") == []
+    assert "could not audit" in blockers(now, before)[0].text
+
+
+def test_a_tool_that_never_ran_is_a_note_and_tests_that_cannot_run_are_for_a_person() -> None:
+    tools = [Result(one, "unknown", note="it is not installed") for one in (LINT, AUDIT)]
+    assert words(seen(ran(3), *tools), seen(ran(3), *tools)) == []
+    assert words(seen(ran(3), *tools)) == []
+    assert words(seen(Result(TEST, "unknown"), *tools)) == ["unknown"]
     assert words(seen()) == ["unknown"]
     assert words(seen(), None, NO_TESTS) == []
 
@@ -128,10 +135,11 @@ def test_harm_to_the_tests_is_waived_by_its_id_alone() -> None:
     assert replace(harm, line=9).id == harm.id
 
 
-def test_a_baseline_is_wanting_if_its_tests_are_not_green_or_something_could_not_run() -> None:
+def test_a_baseline_is_wanting_if_its_tests_are_not_green() -> None:
     assert wanting(seen(ran(3))) == ()
     assert [one.why for one in wanting(seen())] == ["unknown"]
-    assert [one.why for one in wanting(seen(ran(3, "test_x"), Result(AUDIT, "unknown")))] == ["red", "unknown"]
+    assert [one.why for one in wanting(seen(ran(3, "test_x"), Result(AUDIT, "unknown")))] == ["red"]
+    assert [one.why for one in wanting(seen(Result(TEST, "unknown"), Result(AUDIT, "unknown")))] == ["unknown"]
     assert wanting(seen(ran(3), Result(LINT, "red", 1))) == ()
 
 
@@ -139,4 +147,7 @@ def test_a_result_is_told_in_one_line() -> None:
     assert in_words(ran(3, "test_x")) == "tests red: 3 passed, 1 failed"
     assert in_words(Result(AUDIT, "unknown", None, note="pip-audit is not installed")) == (
         "security audit could not audit: pip-audit is not installed"
+    )
+    assert in_words(Result(Command("types", "mypy ."), "unknown", 127, note="mypy is not installed")) == (
+        "type check not run: mypy is not installed"
     )

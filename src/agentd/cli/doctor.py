@@ -16,6 +16,7 @@ TITLES = {
     "agents": "Agents",
     "roles": "Roles",
     "machine": "This machine",
+    "evidence": "What impl runs",
     "configuration": "Configuration",
     "calls": "Real calls",
 }

@@ -14,8 +14,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agentd import process
-from agentd.errors import AgentdError
+from agentd.errors import AgentdError, NotFound
 from agentd.evidence import outputs
+from agentd.evidence.outputs import diagnostics
 from agentd.evidence.outputs.summary import Summary
 from agentd.model.command import Command, Kind
 from agentd.model.evidence import Case, Counts, Result, Status
@@ -62,14 +63,16 @@ def run_command(
                 stop=stop,
             )
     except AgentdError as error:
-        return Result(command, "unknown", note=error.message)
+        note = error.message if command.kind == "test" else f"{os.path.basename(words[0])} is not installed"
+        return Result(command, "unknown", note=note if isinstance(error, NotFound) else error.message)
     tail = (*done.output[-TAIL:], *done.errors[-TAIL:])
     seconds = round(done.seconds, 3)
     if done.ended != "exit":
         note = f"ended by agentd ({done.ended}) after {done.seconds:.0f} s"
         return Result(command, "unknown", None, seconds, output=tail, note=note)
     if done.code in NOT_RUN:
-        note = f"exit {done.code}: it could not run"
+        what = diagnostics.missing_program((*done.output, *done.errors))
+        note = _not_run(command, what) if what else f"exit {done.code}: it could not run"
         return Result(command, "unknown", done.code, seconds, output=tail, note=note)
     summary = outputs.read(command.kind, (*kept, *done.errors), str(folder))
     status, note = judge(command, done.code, summary)
@@ -82,10 +85,16 @@ def judge(command: Command, code: int, summary: Summary) -> tuple[Status, str]:
     if command.kind == "audit":
         return _judge_audit(command, code, summary)
     if code and summary.counts is None and summary.trouble:
-        return "unknown", f"it could not run: {summary.trouble}"
+        return "unknown", _not_run(command, summary.trouble)
     if command.kind != "test":
         return ("green", "") if code == 0 else ("red", "")
     return _judge_tests(command, code, summary)
+
+
+def _not_run(command: Command, trouble: str) -> str:
+    """Why a command could not run: of a tool only that it is not installed, of tests all that was said."""
+    name = diagnostics.named(trouble) if command.kind != "test" else ""
+    return f"{name} is not installed" if name else f"it could not run: {trouble}"
 
 
 def _judge_tests(command: Command, code: int, summary: Summary) -> tuple[Status, str]:

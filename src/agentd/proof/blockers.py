@@ -33,7 +33,7 @@ def blockers(now: Evidence, baseline: Evidence | None, waived: Collection[str] =
 def wanting(baseline: Evidence) -> tuple[Blocker, ...]:
     """What is not as it should be before anything was changed: a person decides whether to begin all the same."""
     missing = [] if _of(baseline, "test") else [Blocker("unknown", NO_TESTS, "there is no test command")]
-    return (*missing, *(_blocker(one) for one in baseline.results if one.status == "unknown" or _is_bad_test(one)))
+    return (*missing, *(_blocker(one) for one in _of(baseline, "test") if one.status != "green"))
 
 
 def status(found: Sequence[Blocker]) -> str:
@@ -52,13 +52,14 @@ def in_words(result: Result) -> str:
         told = ", ".join([*parts, *([f"{counts.skipped} skipped"] if counts.skipped else [])])
     elif counts and counts.failed:
         told = f"{counts.failed} problem{'s' if counts.failed > 1 else ''}"
+    if result.status == "unknown" and result.command.kind != "test" and result.note:
+        told = ""
     return f"{WORDS[result.command.kind]} {_colour(result)}: " + "; ".join(filter(None, (told, result.note)))
 
 
 def _colour(result: Result) -> str:
-    said = {"none": "collected nothing", "unknown": "could not run"}
-    if result.command.kind == "audit":
-        said["unknown"] = "could not audit"
+    unknown = {"test": "could not run", "audit": "could not audit"}.get(result.command.kind, "not run")
+    said = {"none": "collected nothing", "unknown": unknown}
     return said.get(result.status, result.status)
 
 
@@ -78,13 +79,14 @@ def _tests(now: Evidence, baseline: Evidence | None) -> Iterable[Blocker]:
 
 
 def _others(now: Evidence, baseline: Evidence | None) -> Iterable[Blocker]:
-    """Linters, type checkers and audits: what was wrong before is not held against the change."""
+    """Linters, type checkers and audits: what was wrong before is not held against the change, nor what could not run."""
     kinds: tuple[Kind, ...] = ("lint", "types", "audit")
     for kind in kinds:
         before = {one.command: one for one in _of(baseline, kind)}
         for one in _of(now, kind):
             was = before.get(one.command)
-            if one.status == "unknown" or (one.status == "red" and not _no_worse(one, was)):
+            ran = was is not None and was.status != "unknown"
+            if (one.status == "unknown" and ran) or (one.status == "red" and not _no_worse(one, was)):
                 yield _blocker(one)
 
 
@@ -101,10 +103,6 @@ def _blocker(one: Result) -> Blocker:
     listed = f": {', '.join(failing[:NAMED])}{more}" if failing else ""
     command = "" if why == "red" else f" ({one.command.name})"
     return Blocker(why, f"{one.command.kind}:{one.command.name}", f"{in_words(one)}{command}{listed}")
-
-
-def _is_bad_test(one: Result) -> bool:
-    return one.command.kind == "test" and one.status != "green"
 
 
 def _all_known(one: Result, known: Collection[str]) -> bool:

@@ -4,14 +4,17 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from agentd import files
 from agentd.calling import sandbox
 from agentd.errors import AgentdError
 from agentd.evidence.detection import detect
+from agentd.evidence.installation import absent_launchers
 from agentd.evidence.runner import run_command
 from agentd.git import trees
+from agentd.model.evidence import Evidence, Harm, Result
 from agentd.model.command import KINDS, Command, Kind
 from agentd.model.evidence import Evidence, Harm, Result
-from agentd.proof import blockers, record
+from agentd.proof import blockers, file_copy, record
 from agentd.redaction import redact, secret_values
 from agentd.runs.config import read_config
 from agentd.runs.work import Work
@@ -26,25 +29,45 @@ def commands(work: Work, kinds: Collection[Kind] = KINDS) -> tuple[Command, ...]
     return tuple(command for kind, listed in found if listed and kind in kinds for command in listed)
 
 
-def settle_commands(work: Work) -> None:
+def settle_commands(work: Work, keep: bool = True) -> None:
     """Where nobody has said how the project is tested, find out, say it and keep it in the configuration.
 
-    What the file says now counts: a person may have set a command while they were asked about it.
+    What the file says now counts: a person may have set a command while they were asked about it. With `keep` false it
+    is found again next time: what a person installs meanwhile may change how the tests are run.
     """
     said = read_config(work.project.root, work.project.layouts).sections["evidence"]
     config = work.project.config.with_settings("evidence", **said)
     work.project = replace(work.project, config=config)
     unsaid = [kind for kind in KINDS if config.commands(kind) is None]
-    found = {kind: tuple(one for one in detect(work.cwd) if one.kind == kind) for kind in unsaid} if unsaid else {}
+    found = (
+        {kind: tuple(one for one in detect(work.cwd, absent_launchers()) if one.kind == kind) for kind in unsaid}
+        if unsaid
+        else {}
+    )
     found = {kind: listed for kind, listed in found.items() if listed}
     if not found:
         return
     for kind, listed in found.items():
         for one in listed:
             work.say(f"{blockers.WORDS[kind]}: {one.name}" + (f" (from {one.source})" if one.source else ""))
+    if keep:
+        _keep(work, found)
+    work.project = replace(work.project, config=config.with_settings("evidence", **found))
+
+
+def keep_begun(work: Work) -> None:
+    """Keep the commands that the change began with in the configuration, where it says nothing of their kind."""
+    began = record.record(work).commands or ()
+    said = read_config(work.project.root, work.project.layouts)
+    unsaid = [kind for kind in KINDS if said.commands(kind) is None]
+    found = {kind: [Command(kind, run, folder) for known, folder, run in began if known == kind] for kind in unsaid}
+    if any(found.values()):
+        _keep(work, {kind: listed for kind, listed in found.items() if listed})
+
+
+def _keep(work: Work, found: Mapping[Kind, Sequence[Command]]) -> None:
     store(work.project.root / "agentd" / "config.toml", found)
     work.say("kept in agentd/config.toml below [evidence]")
-    work.project = replace(work.project, config=config.with_settings("evidence", **found))
 
 
 def store(path: Path, found: Mapping[Kind, Sequence[Command]]) -> None:
@@ -53,13 +76,13 @@ def store(path: Path, found: Mapping[Kind, Sequence[Command]]) -> None:
     from tomlkit.exceptions import TOMLKitError
 
     try:
-        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        text = files.read(path).decode() if path.exists() else ""
         page = tomlkit.parse(text)
         section = page.setdefault("evidence", tomlkit.table())
         for kind, listed in found.items():
             section[kind] = _written(listed)
         whole = tomlkit.dumps(page)
-    except (OSError, UnicodeDecodeError, TOMLKitError) as error:
+    except (OSError, ValueError, RecursionError, TOMLKitError) as error:
         raise AgentdError(f"{path}: the commands found cannot be kept there: {error}.", f"edit {path}") from error
     durable.make_folder(path.parent)
     durable.replace(path, whole.encode(), "config")
@@ -81,8 +104,14 @@ def _written(listed: Sequence[Command]) -> object:
 def look_around(work: Work, kinds: Collection[Kind] = KINDS) -> Evidence:
     """The project's commands run where the change is worked on. What they themselves write is part of what they saw."""
     now = record.tree(work)
-    results = run_all(work, work.cwd, commands(work, kinds))
+    listed = commands(work, kinds)
+    apart = tuple(filter(file_copy.needs_copy, listed))
+    results = run_all(work, work.cwd, (one for one in listed if one not in apart))
     after = record.tree(work)
+    if apart:
+        with file_copy.laid_out(work, after, apart) as place:
+            results += run_all(work, place, apart)
+        results = tuple(sorted(results, key=lambda one: KINDS.index(one.command.kind)))
     harms = [] if after == now else _harms_of_running(work, now, after)
     return Evidence(after, work.project.now(), results, tuple(harms))
 

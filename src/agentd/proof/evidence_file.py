@@ -13,11 +13,15 @@ _FIX = "remove the file and run the command again: agentd looks at the project a
 
 
 def status(evidence: Evidence) -> Literal["green", "red", "unknown"]:
-    """Red if tests failed or there were none, or anything else is red; unknown if something could not be seen."""
+    """Red if tests failed or there were none, or anything else is red; unknown if tests could not run.
+
+    A linter, type checker or audit that could not run is a note.
+    """
     statuses = [result.status for result in evidence.results]
     if "red" in statuses or any(each.status == "none" and each.command.kind == "test" for each in evidence.results):
         return "red"
-    return "unknown" if "unknown" in statuses else "green"
+    tests = [result.status for result in evidence.results if result.command.kind == "test"]
+    return "unknown" if "unknown" in tests else "green"
 
 
 def render(evidence: Evidence) -> str:

@@ -2,20 +2,16 @@
 
 import os
 import re
-import shutil
-import tempfile
 from collections.abc import Collection, Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
 
 from agentd.git import trees
+from agentd.model.evidence import Changed, Evidence, Harm, Result
 from agentd.model.command import Command
 from agentd.model.evidence import Changed, Evidence, Harm, Result
-from agentd.proof import commands, integrity, record
+from agentd.proof import commands, file_copy, integrity, record
 from agentd.runs.work import Work
-
-# What a project's commands need beside its files, and git does not keep.
-INSTALLED = ("node_modules", ".venv", "venv", "vendor")
 
 
 def red_first(
@@ -72,13 +68,7 @@ def _tried(work: Work, laid: Sequence[Changed]) -> tuple[Result, ...]:
 
 def _run(work: Work, tree: str, listed: Sequence[Command]) -> tuple[Result, ...]:
     """Commands run on the files of a tree, laid out in a folder of their own."""
-    prefix = f"agentd-old-{sha256(str(work.home).encode()).hexdigest()[:12]}-"
-    for left in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
-        shutil.rmtree(left, ignore_errors=True)  # of a try that was killed
-    with tempfile.TemporaryDirectory(prefix=prefix) as name:
-        place = Path(name) / work.cwd.name
-        trees.lay_out(work.cwd, tree, place)
-        _link_installed(work.cwd, place, {"", *(one.folder for one in listed)})
+    with file_copy.laid_out(work, tree, listed) as place:
         return commands.run_all(work, place, listed, _python_path(place, listed))
 
 
@@ -97,14 +87,6 @@ def baseline(work: Work) -> Evidence | None:
     seen = look_at_base(work)
     record.keep_evidence(work, record.BASELINE, seen, "")
     return seen
-
-
-def _link_installed(cwd: Path, place: Path, folders: Iterable[str]) -> None:
-    for folder in folders:
-        for name in INSTALLED:
-            theirs, ours = cwd / folder / name, place / folder / name
-            if theirs.is_dir() and not ours.exists() and ours.parent.is_dir():
-                ours.symlink_to(theirs.resolve(), target_is_directory=True)
 
 
 def _python_path(place: Path, listed: Iterable[Command]) -> dict[str, str]:

@@ -1,4 +1,5 @@
-"""Whether this machine can do what the configuration asks for: agents, roles, agentd's own tools, git, the sandbox.
+"""Whether this machine can do what the configuration asks for: agents, roles, agentd's own tools, git, the
+sandbox, and the project's own commands.
 
 Programs are started in a scratch folder and with a time limit; the project is only read.
 """
@@ -7,7 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from agentd.calling.doctor import agents, machine, trial
+from agentd.calling.doctor import agents, evidence, machine, trial
 from agentd.calling.doctor.findings import Found as Found
 from agentd.errors import BadConfig
 from agentd.runs.project import Project
@@ -26,6 +27,7 @@ def examine(project: Project, unread: BadConfig | None = None, live: bool = Fals
         yield from agents.check_roles(project, cast, known)
         yield trial.try_server(project, scratch / "server")
         yield from machine.check_machine(project, scratch)
+        yield from evidence.check_commands(project)
         yield from machine.check_configuration(project, unread)
         if live:
             yield from trial.try_agents(project, agents.playing(cast).values(), scratch)

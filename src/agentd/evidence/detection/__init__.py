@@ -16,20 +16,24 @@ from agentd.model.command import KINDS, Command
 DEEPEST = 3
 
 
-def detect(root: Path) -> tuple[Command, ...]:
-    """The project's commands, the root's first. A manifest that cannot be read is ignored."""
-    top = Folder(root, "")
+def detect(root: Path, absent: frozenset[str] = frozenset()) -> tuple[Command, ...]:
+    """The project's commands, the root's first, none of them by a launcher that is `absent`.
+
+    A manifest that cannot be read is ignored.
+    """
+    top = Folder(root, "", absent)
     found = list(_commands(top, top))
     covers = workspaces.covered(top)
     for name in sorted(_manifest_folders(root)):
-        for command in _commands(Folder(root, name), top):
+        for command in _commands(Folder(root, name, absent), top):
             if not covers(command):
                 found.append(command)
     return tuple(sorted(found, key=lambda command: (KINDS.index(command.kind), command.folder)))
 
 
 def _commands(folder: Folder, top: Folder) -> Iterator[Command]:
-    declared = {command.kind: command for command in (*targets.just(folder), *targets.make(folder))}
+    runners = (run for name, run in (("just", targets.just), ("make", targets.make)) if name not in folder.absent)
+    declared = {command.kind: command for run in runners for command in run(folder)}
     yield from declared.values()
     tested = "test" in declared
     for command in (
@@ -42,7 +46,7 @@ def _commands(folder: Folder, top: Folder) -> Iterator[Command]:
         if command.kind not in declared:
             tested = tested or command.kind == "test"
             yield command
-    if not tested:
+    if not tested and "tox" not in folder.absent:
         yield from targets.tox(folder)
 
 

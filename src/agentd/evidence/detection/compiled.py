@@ -39,7 +39,7 @@ def go(folder: Folder) -> Iterator[Command]:
         return
     yield folder.command("test", f"go test {packages}", file)
     if source := folder.has(*GOLANGCI):
-        yield folder.command("lint", "golangci-lint run", source)
+        yield folder.command("lint", "golangci-lint run --fix=false", source)
     else:
         yield folder.command("lint", f"go vet {packages}", file)
     mods = [folder.text("go.mod" if module == "." else f"{module}/go.mod") for module in modules]

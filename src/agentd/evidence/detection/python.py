@@ -10,11 +10,12 @@ from agentd.model.command import Command
 VENVS = (".venv", "venv")
 MARKS = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "pytest.ini", "tox.ini", "conftest.py")
 LOOKED_AT = 50
+UV = "uv run "
 
 _TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test)\.py$")
 _DISCOVERED = re.compile(r"(?:^|/)test[^/]*\.py$")
 _IMPORT = re.compile(r"^\s*(?:import|from) pytest\b", re.MULTILINE)
-_REQUIREMENTS = re.compile(r"requirements/[\w.-]+\.(?:txt|in)|[\w.-]*requirements[\w.-]*\.(?:txt|in)")
+REQUIREMENTS = re.compile(r"requirements/[\w.-]+\.(?:txt|in)|[\w.-]*requirements[\w.-]*\.(?:txt|in)")
 _NEEDS = re.compile(r"^\s*pytest(?![\w-])", re.IGNORECASE | re.MULTILINE)
 
 
@@ -28,7 +29,7 @@ def commands(folder: Folder, top: Folder) -> Iterator[Command]:
     elif run := _unittest(folder, tests):
         yield folder.command("test", f"{_python(folder, top)} {run}", tests[0])
     if source := _configured(folder, ("ruff.toml", ".ruff.toml"), "ruff"):
-        yield folder.command("lint", f"{_tool(folder, top, 'ruff')} check .", source)
+        yield folder.command("lint", f"{_tool(folder, top, 'ruff')} check --no-fix .", source)
     if source := _configured(folder, ("mypy.ini", ".mypy.ini"), "mypy"):
         chosen = table(folder.pyproject, "tool", "mypy").keys() & {"files", "packages", "modules"}
         named = chosen or re.search(r"^(?:files|packages|modules)\s*=", folder.text(source), re.MULTILINE)
@@ -38,34 +39,37 @@ def commands(folder: Folder, top: Folder) -> Iterator[Command]:
     yield from _audit(folder, top)
 
 
-def _venv(folder: Folder) -> str:
+def venv_of(folder: Folder) -> str:
+    """The virtual environment of a folder, or nothing."""
     return next((venv for venv in VENVS if (folder.path / venv / "bin" / "python").exists()), "")
 
 
 def _launcher(folder: Folder, top: Folder) -> str:
     """The prefix that runs a tool, if a lock file says what installs it."""
     for each in (folder, top):
-        if each.has("uv.lock"):
-            return "uv run "
-        if each.has("poetry.lock"):
+        if each.has("uv.lock") and "uv" not in each.absent:
+            return UV
+        if each.has("poetry.lock") and "poetry" not in each.absent:
             return "poetry run "
     return ""
 
 
 def _python(folder: Folder, top: Folder) -> str:
-    if venv := _venv(folder):
+    if venv := venv_of(folder):
         return f"{venv}/bin/python"
     launcher = _launcher(folder, top)
     return f"{launcher}python" if launcher else "python3"
 
 
 def _tool(folder: Folder, top: Folder, name: str, module: bool = False) -> str:
-    venv = _venv(folder)
+    venv = venv_of(folder)
     if venv and module:
         return f"{venv}/bin/python -m {name}"
     if venv:
         return f"{venv}/bin/{name}" if folder.has(f"{venv}/bin/{name}") else name
     launcher = _launcher(folder, top)
+    if launcher == UV and not module:  # what is no test leaves the lock file as it is
+        launcher += "--frozen "
     return f"{launcher}{name}" if launcher or not module else f"python3 -m {name}"
 
 
@@ -89,7 +93,7 @@ def _pytest(folder: Folder, tests: list[str]) -> str:
     if any(_NEEDS.match(need) for need in _needs(folder)):
         return "pyproject.toml"
     for file in folder.files:
-        if _REQUIREMENTS.fullmatch(file) and _NEEDS.search(folder.text(file)):
+        if REQUIREMENTS.fullmatch(file) and _NEEDS.search(folder.text(file)):
             return file
     return next((file for file in tests[:LOOKED_AT] if _IMPORT.search(folder.text(file))), "")
 

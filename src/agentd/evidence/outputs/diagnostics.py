@@ -28,6 +28,12 @@ _MISSING = re.compile(
     r"|go: no such tool .*|error: 'cargo-\S+' is not installed.*)$"
 )
 
+_NAMED = re.compile(
+    r"No module named ([\w.]+)|Failed to spawn: `([^`]+)`|Command not found: (\S+)|'(cargo-[^']+)'"
+    r'|Command "([^"]+)" not found|no such (?:command|tool)[: ]+["`]?([\w-]+)'
+    r"|(?:^|: )([^\s:]+): (?:command not found|not found|No such file or directory|Command not found)$"
+)
+
 
 def read(lines: Sequence[str]) -> Summary:
     """Each problem as a failed case, each warning as a skipped one."""
@@ -54,6 +60,12 @@ def read(lines: Sequence[str]) -> Summary:
 def missing_program(lines: Sequence[str]) -> str:
     """The line that says that a program is not installed, or nothing."""
     return next((line.strip() for line in lines if _MISSING.match(line)), "")
+
+
+def named(line: str) -> str:
+    """The program or module that such a line says is not installed, or nothing."""
+    found = _NAMED.search(line)
+    return next(filter(None, found.groups()), "") if found else ""
 
 
 def _problem(file: str, line: str, said: str) -> Case:

@@ -24,7 +24,7 @@ def set_out(work: Work) -> Outcome:
 def baseline(work: Work) -> Outcome:
     """Run the project's own commands before anything is changed; a person decides about those that are not green."""
     first = record.record(work).commands is None
-    commands.settle_commands(work)
+    commands.settle_commands(work, keep=False)
     untouched = first or record.tree(work) == record.base(work)
     seen = commands.look_around(work) if untouched else red_first.look_at_base(work)
     commands.say_results(work, seen.results, "Before the change: ")
@@ -35,6 +35,8 @@ def baseline(work: Work) -> Outcome:
     found = blockers.wanting(seen)
     for wanting in found:
         work.say(f"⚠ {wanting.text}")
+    if not found:
+        commands.keep_begun(work)
     return Outcome("ask" if found else "done", "; ".join(one.text for one in found))
 
 

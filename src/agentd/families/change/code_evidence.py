@@ -2,12 +2,13 @@
 
 from hashlib import sha256
 
+from agentd.evidence import installation
 from agentd.families.change import PLAN
 from agentd.families.change.approval import plan_is_as_approved
 from agentd.families.change.documents.tasks import listed
 from agentd.model.run import Outcome
 from agentd.proof import blockers as standing
-from agentd.proof import evidence, record
+from agentd.proof import commands, evidence, record
 from agentd.proof.blockers import Blocker
 from agentd.proof.evidence import Planned
 from agentd.proof.evidence import try_out as try_out
@@ -65,7 +66,17 @@ def accept_shown(work: Work) -> Outcome:
         return Outcome("done", f"{problem}: nothing is waived")
     found = standing.wanting(seen) if name == BASELINE else blockers(work)
     record.waive(work, said, {one.id: one.text for one in found if one.why == why})
+    if name == BASELINE:
+        commands.keep_begun(work)
     return Outcome("done")
+
+
+def remedy(work: Work, asked: str) -> str:
+    """A line to paste that may let the tests run that could not, or nothing."""
+    seen, _ = record.evidence(work, WAIVED_BY[asked][0])
+    tests = [one for one in seen.results if one.command.kind == "test" and one.status != "green"] if seen else []
+    found = (installation.remedy(one.command, work.cwd) for one in tests if installation.is_uninstalled(one))
+    return next(filter(None, found), "")
 
 
 def shown(work: Work, asked: str) -> tuple[str, ...]:

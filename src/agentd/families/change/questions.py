@@ -94,11 +94,14 @@ def stuck(work: Work) -> Question:
 
 
 def _about(asked: str, text: str, header: str, *options: Option) -> Callable[[Work], Question]:
-    """A question about evidence; `{what}` in its text stands for the findings."""
+    """A question about evidence, after what may repair it; `{what}` in its text stands for the findings."""
 
     def question(work: Work) -> Question:
         what = "; ".join(code_evidence.shown(work, asked)[:SHOWN]).rstrip(".") or "the evidence is not complete"
-        return Question(text.format(what=what), header, options)
+        fix = code_evidence.remedy(work, asked) if any(one.value == "again" for one in options) else ""
+        first = f"First run: {fix}\n" if fix else ""
+        again = (replace(one, description=f"after: {fix}") if fix and one.value == "again" else one for one in options)
+        return Question(first + text.format(what=what), header, tuple(again))
 
     return question
 

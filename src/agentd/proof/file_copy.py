@@ -1,0 +1,47 @@
+"""A copy of the project's files for commands that must not touch the files themselves, with what is installed linked in."""
+
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+
+from agentd.git import trees
+from agentd.model.evidence import Command
+from agentd.runs.work import Work
+
+# What a project's commands need beside its files, and git does not keep.
+INSTALLED = ("node_modules", ".venv", "venv", "vendor")
+_ONLY_READS = re.compile(
+    r"(uv run --frozen |poetry run |npx --no-install |pnpm exec |yarn run )?(\S*/)?"
+    r"(ruff check --no-fix|mypy|pyright|eslint|tsc --noEmit|cargo clippy|go vet|golangci-lint run --fix=false"
+    r"|pip-audit|govulncheck|(npm|pnpm|yarn|yarn npm|cargo) audit)\b(?!.*\s--?(fix|write|install)\b(?!=false))"
+)
+
+
+def needs_copy(command: Command) -> bool:
+    """Whether a command that is no test may change files: any that is not known to read only."""
+    return command.kind != "test" and not _ONLY_READS.match(command.run)
+
+
+@contextmanager
+def laid_out(work: Work, tree: str, listed: Iterable[Command]) -> Iterator[Path]:
+    """The files of a tree in a folder of their own, for these commands."""
+    prefix = f"agentd-old-{sha256(str(work.home).encode()).hexdigest()[:12]}-"
+    for left in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
+        shutil.rmtree(left, ignore_errors=True)  # of a try that was killed
+    with tempfile.TemporaryDirectory(prefix=prefix) as name:
+        place = Path(name) / work.cwd.name
+        trees.lay_out(work.cwd, tree, place)
+        _link_installed(work.cwd, place, {"", *(one.folder for one in listed)})
+        yield place
+
+
+def _link_installed(cwd: Path, place: Path, folders: Iterable[str]) -> None:
+    for folder in folders:
+        for name in INSTALLED:
+            theirs, ours = cwd / folder / name, place / folder / name
+            if theirs.is_dir() and not ours.exists() and ours.parent.is_dir():
+                ours.symlink_to(theirs.resolve(), target_is_directory=True)
