@@ -267,10 +267,11 @@ def test_the_agent_and_what_it_started_are_gone_afterwards(stage: Stage) -> None
 
 def test_limits_of_tools_and_dollars_end_the_call(stage: Stage) -> None:
     read = {"unasked": {"title": "Read a.txt", "kind": "read"}}
-    assert stage.talk([read, read, read, {"exit": 9}], max_turns=2).reply.error == "The agent called more than 2 tools."
+    many = stage.talk([read, read, read, {"exit": 9}], max_turns=2).reply
+    assert many.error == "The agent was ended by [calls] max_turns = 2: it called more tools."
     cost = {"sessionUpdate": "usage_update", "used": 5, "size": 100, "cost": {"amount": 0.5, "currency": "USD"}}
     spent = stage.talk([{"update": cost}, {"exit": 9}], max_cost=0.4).reply
-    assert spent.error == "The agent used 0.5 dollars, more than 0.4."
+    assert spent.error == "The agent was ended by [calls] max_cost = 0.4: it used 0.5 dollars."
 
 
 def test_a_server_that_the_agent_did_not_start_is_a_failure(stage: Stage) -> None:

@@ -182,7 +182,11 @@ def test_a_failure_has_its_class() -> None:
         ),
         (of.ContentFilterError("Not that. Never."), "refused", "The model refuses to go on: Not that."),
         (of.UnexpectedModelBehavior("Odd. Very."), "unreadable", "The model answered what cannot be used: Odd."),
-        (of.UsageLimitExceeded("Too much. Really."), "failed", "Too much."),
+        (
+            of.UsageLimitExceeded("Too much. Really."),
+            "failed",
+            "It was ended in the middle by [calls] max_turns or max_cost: Too much.",
+        ),
     ):
         made = explain(error)
         assert (made.failure, str(made)) == (failure, said)
@@ -193,10 +197,11 @@ def test_the_number_of_turns_has_a_limit(stage: Stage) -> None:
     reply = stage.talk("loop", max_turns=3).reply
     assert (reply.complete, reply.failure) == (False, "failed")
     assert "limit of 3" in reply.error
+    assert "[calls] max_turns" in reply.error
     assert reply.usage.tokens_in
     assert len(stage.model.played("loop")) - before == 3
     told = json.loads(builtin.command(stage.job(model="m")).env["AGENTD_BUILTIN"])
-    assert told["max_turns"] == 50
+    assert told["max_turns"] == 0
 
 
 DYING = """

@@ -3,6 +3,7 @@
 import json
 import tomllib
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +13,10 @@ from hypothesis import strategies as st
 from agentd.agents import codex
 from agentd.agents.events import load
 from agentd.agents.table import ADAPTERS
+from agentd.calling.transcripts import make_reply
 from agentd.model.job import FAILURES, Failure, Job, Reply
 from agentd.model.usage import Usage
+from agentd.usage.prices import price
 from tests.agents.recordings import JSON, names, recorded, spoiled
 
 SAID = "The proposal is written.\n\noutcome: done"
@@ -47,6 +50,38 @@ FAILED: dict[str, tuple[Failure, str]] = {
 
 def read(name: str) -> Reply:
     return codex.read(recorded("codex", name))
+
+
+TURN = '{"type": "turn_context", "payload": {"model": "%s"}}\n'
+
+
+def test_the_model_that_answered_is_in_codexs_own_file_of_the_conversation(tmp_path: Path) -> None:
+    folder = tmp_path / "sessions" / "2026" / "11" / "17"
+    folder.mkdir(parents=True)
+    other, mine = (folder / f"rollout-2026-11-17T01-57-01-{name}.jsonl" for name in (SESSION[::-1], SESSION))
+    other.write_text(TURN % "gpt-other")
+    mine.write_text(
+        '{"type": "session_meta", "payload": {}}\nno json "turn_context"\n' + TURN % "gpt-a" + TURN % "gpt-b"
+    )
+    assert codex.answered_by(SESSION, [str(tmp_path / "none"), str(tmp_path)]) == "gpt-b"
+    for session in ("", "*", "../*", "0" * 200, "00000000-0000-4000-8000-00000000dead"):
+        assert codex.answered_by(session, [str(tmp_path)]) == ""
+    mine.unlink()
+    mine.mkdir()
+    assert codex.answered_by(SESSION, [str(tmp_path)]) == ""
+
+
+def test_the_reply_of_a_call_has_that_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path))
+    folder = tmp_path / "sessions" / "2026" / "11" / "17"
+    folder.mkdir(parents=True)
+    (folder / f"rollout-2026-11-17T01-57-01-{SESSION}.jsonl").write_text(TURN % "gpt-5")
+    reply = make_reply(ADAPTERS["codex"], "codex", list(recorded("codex", "done")), ())
+    assert reply.model == "gpt-5"
+    # 5886 tokens in at 1.25 a million, 1200 from the cache at a tenth of it, 60 out at 10
+    assert price(reply.usage, None, reply.model) == pytest.approx(
+        (5886 * 1.25 + 1200 * 0.125 + 60 * 10) / 1e6, rel=0.01
+    )
 
 
 def job(**more: Any) -> Job:

@@ -1,13 +1,16 @@
 """The configuration: defaults, files over one another, agents and their models, and bad values that name themselves."""
 
+import re
 from pathlib import Path
 
 import pytest
 
+from agentd.agents.table import ADAPTERS
 from agentd.app import LAYOUTS
 from agentd.errors import BadConfig
 from agentd.model.models import AgentModel
 from agentd.runs.config import Config, read_config
+from agentd.runs.example_config import example_config
 
 MINE = '[[gemini.models]]\nid = "mine"\nmodel = "gemini-x"\ncomplexity = "high"\n'
 
@@ -45,9 +48,25 @@ def test_without_a_file_every_setting_has_its_default(tmp_path: Path) -> None:
     assert found.models("scripted") == ()
 
 
-@pytest.mark.requirement(32, 289)
-def test_the_built_in_agents_have_their_models(tmp_path: Path) -> None:
+def test_without_models_in_a_file_none_is_chosen_for_an_agent(tmp_path: Path) -> None:
     found = read_config(tmp_path, LAYOUTS, {})
+    for agent in ADAPTERS:
+        assert (found.models(agent), found.get(agent, "default")) == ((), "")
+        assert found.model_for(agent, "critical") is None
+
+
+def test_a_default_without_models_is_warned_about(tmp_path: Path) -> None:
+    (warning,) = config(tmp_path, '[gemini]\ndefault = "pro"\n').warnings
+    assert "[gemini] default = 'pro' chooses among [[gemini.models]], and there are none" in warning
+    assert config(tmp_path, '[gemini]\ndefault = "mine"\n', MINE).warnings == ()
+
+
+@pytest.mark.requirement(32, 289)
+def test_the_models_that_init_offers_are_taken_when_they_are_no_comments_any_more(tmp_path: Path) -> None:
+    written = example_config()
+    assert read_config(tmp_path, LAYOUTS, {}).sections == config(tmp_path, written).sections
+    found = config(tmp_path, re.sub(r"(?m)^# (?=\[|\w+ = )", "", written))
+    assert found.warnings == ()
     tables = {
         agent: [
             (model.id, model.model, model.complexity, model.effort, model.cost_per_1m_input, model.cost_per_1m_output)
@@ -121,7 +140,7 @@ def test_the_projects_file_stands_over_the_persons(tmp_path: Path) -> None:
     found = config(tmp_path, "[budget]\nper_day = 7\n", f"[budget]\nper_day = 9\nper_call = 1\n{MINE}")
     assert (found.get("budget", "per_day"), found.get("budget", "per_call")) == (7.0, 1.0)
     assert [model.id for model in found.models("gemini")] == ["mine"]
-    assert [model.id for model in config(tmp_path).models("gemini")] == ["flash", "pro"]
+    assert config(tmp_path).models("gemini") == ()
 
 
 @pytest.mark.parametrize(

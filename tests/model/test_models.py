@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentd.agents.table import ADAPTERS
 from agentd.model.models import COMPLEXITIES, AgentModel, Complexity, assess, select
-from agentd.runs.defaults import DEFAULTS
 
 MODELS = st.lists(st.builds(AgentModel, id=st.text(), model=st.text(), complexity=st.sampled_from(COMPLEXITIES)))
 
@@ -49,7 +49,7 @@ def test_the_levels_are_four_in_order() -> None:
     ],
 )
 def test_the_planner_takes_flash_up_to_medium_and_pro_above(complexity: Complexity, model: str) -> None:
-    found = select(DEFAULTS["gemini"]["models"], complexity)
+    found = select(ADAPTERS["gemini"].models, complexity)
     assert found is not None
     assert found.model == model
 
@@ -59,7 +59,7 @@ def test_the_planner_takes_flash_up_to_medium_and_pro_above(complexity: Complexi
     ("complexity", "effort"), [("low", "low"), ("medium", "medium"), ("high", "high"), ("critical", "extra high")]
 )
 def test_the_challenger_thinks_as_hard_as_the_change_is_complex(complexity: Complexity, effort: str) -> None:
-    found = select(DEFAULTS["codex"]["models"], complexity)
+    found = select(ADAPTERS["codex"].models, complexity)
     assert found is not None
     assert (found.model, found.effort) == ("gpt-5.2-codex", effort)
 

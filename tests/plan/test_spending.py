@@ -104,7 +104,8 @@ def test_a_call_that_failed_is_kept_too(sandbox: Sandbox, trouble: str) -> None:
     ("usage", "prices", "cost"),
     [
         (USED, {"cost_per_1m_input": 0.1, "cost_per_1m_output": 0.4}, 0.00188),
-        (USED | {"cost": 7.0}, {"cost_per_1m_input": 2.0, "cost_per_1m_output": 8.0}, 0.037604),
+        (USED, {"cost_per_1m_input": 2.0, "cost_per_1m_output": 8.0}, 0.037604),
+        (USED | {"cost": 7.0}, {"cost_per_1m_input": 2.0, "cost_per_1m_output": 8.0}, 7.0),
         (USED | {"cost": 0.25}, {}, 0.25),
         (USED, {}, None),
         (USED | {"cached_in": 15000}, {"cost_per_1m_input": 1.0, "cost_per_1m_output": 0.0}, 0.015234),
@@ -115,7 +116,7 @@ def test_a_call_that_failed_is_kept_too(sandbox: Sandbox, trouble: str) -> None:
         ),
     ],
 )
-def test_prices_come_from_the_configuration_first(
+def test_the_agents_own_figure_comes_first_then_the_prices_of_the_configuration(
     sandbox: Sandbox, usage: dict[str, Any], prices: dict[str, float], cost: float | None
 ) -> None:
     model = {"id": "own", "model": "nobodys-model", "complexity": "critical", **prices}
@@ -240,3 +241,41 @@ def test_what_planning_will_cost_is_told_before_the_first_call_and_learned_from_
     third = sandbox.run("plan", "third", IDEA).out
     line = next(line for line in third.splitlines() if line.startswith("Forecast: "))
     assert "cost unknown (no price for nobodys-model; " in line
+
+
+def test_the_model_that_answered_is_shown_by_status_log_and_cost(sandbox: Sandbox) -> None:
+    sandbox.script(**metered())
+    assert sandbox.plan().code == 0
+    assert "  models  scripted-small\n" in sandbox.run("status", CHANGE).out
+    assert sandbox.run("status", CHANGE, "--json").data["models"] == ["scripted-small"]
+    assert "model=scripted-small" in next(
+        line for line in sandbox.run("log", CHANGE).out.splitlines() if "step=challenge" in line and " end " in line
+    )
+    (row,) = sandbox.run("cost", CHANGE, "--by", "model", "--json").data["rows"]
+    assert (row["model"], row["calls"], row["cost"]) == ("scripted-small", 4, pytest.approx(4 * COST))
+    assert "scripted-small" in sandbox.run("cost", "--by", "model").out
+
+
+def test_the_forecast_and_the_budget_count_what_such_calls_really_cost(sandbox: Sandbox) -> None:
+    sandbox.set("workflow", self_review_iterations=0)
+    sandbox.set("budget", per_call=0, per_day=0)
+    sandbox.script(**metered(USED | {"cost": 3.0}))
+    assert sandbox.plan().code == 0
+    second = sandbox.run("plan", "second", IDEA, "--skip-clarify").out
+    line = next(line for line in second.splitlines() if line.startswith("Forecast: "))
+    assert ", $12.00 (from 4 " in line or "$12.0" in line
+    sandbox.set("budget", per_call=2)
+    asked = sandbox.run("plan", "third", IDEA, "--json").data["decisions"][0]["question"]
+    assert asked.startswith("The next call may cost about $3.00")
+
+
+def test_what_an_agents_program_warns_about_is_told_once_in_a_run(sandbox: Sandbox) -> None:
+    warning = "Warning: the flag --old is deprecated"
+    plan = {
+        step: {**entry, "run": ["sh", "-c", f"echo '{warning}' >&2"]} for step, entry in plan_of("top-words").items()
+    }
+    sandbox.script(**plan)
+    ran = sandbox.plan()
+    assert ran.out.count(f"⚠ scripted: {warning}") == 1
+    noted = [event["note"] for event in sandbox.events() if event["event"] == "warning"]
+    assert noted == [f"scripted: {warning}"]

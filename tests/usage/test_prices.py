@@ -1,4 +1,4 @@
-"""What a call cost: prices of the configuration first, then the bundled table, then the agent's word, else unknown."""
+"""What a call cost: the agent's own figure first, then the person's prices, then the bundled table, else unknown."""
 
 import subprocess
 import sys
@@ -48,19 +48,27 @@ def test_without_tokens_the_agents_own_figure_stands_or_nothing(usage: Usage) ->
 
 
 @pytest.mark.requirement(139)
-def test_the_configuration_stands_over_the_table_and_the_agent() -> None:
-    usage = Usage(1_000_000, 0, cost=99.0)
+def test_the_agents_own_figure_stands_over_the_configuration_and_that_over_the_table() -> None:
+    usage = Usage(1_000_000, 0)
     assert price(usage, FLASH, "gemini-3-flash-preview") == pytest.approx(0.1)
+    assert price(Usage(1_000_000, 0, cost=99.0), FLASH, "gemini-3-flash-preview") == 99.0
     free = AgentModel("local", "llama", "low", "", 0.0, 0.0)
     assert price(usage, free, "llama") == 0.0
 
 
+def test_cached_input_without_a_price_of_its_own_costs_the_share_that_the_table_knows() -> None:
+    own = AgentModel("own", "gpt-5", "low", "", 10.0, 0.0)  # the table: 1.25 and 0.125
+    assert price(Usage(1_000_000, 0, cached_in=900_000), own, "gpt-5") == pytest.approx(1.0 + 0.9)
+    stated = AgentModel("own", "gpt-5", "low", "", 10.0, 0.0, 5.0)
+    assert price(Usage(1_000_000, 0, cached_in=900_000), stated, "gpt-5") == pytest.approx(1.0 + 4.5)
+
+
 def test_a_model_without_a_price_has_that_of_the_table() -> None:
     bare = AgentModel("x", "gpt-5", "low", "", 1.0, None)
-    usage = Usage(1_000_000, 0, cost=99.0)
+    usage = Usage(1_000_000, 0)
     found = price(usage, bare, "gpt-5")
     assert found is not None
-    assert 0 < found < 99
+    assert found > 0
     assert price(usage, bare, "") == price(usage, None, "gpt-5") == found
     cached = price(Usage(1_000_000, 0, cached_in=1_000_000), bare, "gpt-5")
     assert cached is not None

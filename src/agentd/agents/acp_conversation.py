@@ -124,7 +124,7 @@ class Conversation:
             self.parts.append("")
             limit = self.told["max_turns"]
             if limit and len(self.calls) >= limit:
-                self.stop(CallFailed(f"The agent called more than {limit} tools."))
+                self.stop(CallFailed(f"The agent was ended by [calls] max_turns = {limit}: it called more tools."))
         known = self.calls.setdefault(id_, {})
         for key, value in told.items():
             if value is not None and not (key in ("name", "title", "kind") and known.get(key)):
@@ -147,7 +147,8 @@ class Conversation:
             self.cost = (amount_of(cost.get("amount")) if cost.get("currency") == "USD" else None) or self.cost
             emit(type="usage", used=count_of(update.get("used")), size=count_of(update.get("size")), cost=self.cost)
             if self.cost and 0 < self.told["max_cost"] < self.cost:
-                self.stop(CallFailed(f"The agent used {self.cost:g} dollars, more than {self.told['max_cost']:g}."))
+                limit = f"[calls] max_cost = {self.told['max_cost']:g}"
+                self.stop(CallFailed(f"The agent was ended by {limit}: it used {self.cost:g} dollars."))
 
     def follow(self, update: Json) -> None:
         """A tool call as it goes on; an edit that agentd was not asked about ends the conversation."""

@@ -1,7 +1,7 @@
 """An adapter: two functions that drive an agent's program, and the facts about that program."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
@@ -62,7 +62,10 @@ class Adapter(NamedTuple):
     turns             the types of event that are turns: counted by agentd where the program has no cap of its own
     package           the Python package that it needs
     needs             the key of the agent's section that has no default and must be set
-    models            the default of the setting of this name, and `default_model` that of `default`
+    models            an example of the setting of this name, and `default_model` one of `default`: without any in the
+                      configuration the program uses the model that its person chose in its own settings
+    listing           the words that have the program list the models it knows
+    answered_by       which model a conversation was held with, from its own files, where its output does not tell
     efforts           the values that `reasoning` of a model may have; any if there are none
     traces            how to recognize a login; None if that is not possible
     tools_fix         what to do if the agent does not ask for agentd's tools and only its owner can change that
@@ -87,6 +90,8 @@ class Adapter(NamedTuple):
     needs: Literal["", "command", "models", "script"] = ""
     models: tuple[AgentModel, ...] = ()
     default_model: str = ""
+    listing: tuple[str, ...] = ()
+    answered_by: Callable[[str, Sequence[str]], str] | None = None
     efforts: tuple[str, ...] = ()
     traces: Traces | None = None
     tools_fix: str = ""

@@ -13,13 +13,10 @@ from agentd.agents import protocol
 from agentd.agents.command import limits, own_program
 from agentd.model.job import Command, Job, Reply
 
-TURNS = 50
-
 
 def command(job: Job) -> Command:
     told = {
         **limits(job),
-        "max_turns": job.max_turns or TURNS,
         "base_url": job.settings.get("base_url", ""),
         "api_key_env": job.settings.get("api_key_env", ""),
         "calls": os.path.join(job.cwd, job.folder, "calls"),

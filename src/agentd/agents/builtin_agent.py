@@ -125,7 +125,7 @@ class Talk:
         if self.told["effort"] in EFFORTS:
             settings["thinking"] = self.told["effort"]
         cost = Decimal(str(self.told["max_cost"])) if self.told["max_cost"] else None
-        limits = UsageLimits(request_limit=self.told["max_turns"], cost_limit=cost)
+        limits = UsageLimits(request_limit=self.told["max_turns"] or None, cost_limit=cost)
         try:
             history = ModelMessagesTypeAdapter.validate_json(self.before) if self.before else []
         except ValueError:

@@ -66,21 +66,23 @@ def counted(usage: "RunUsage") -> Json | None:
 
 def explain(error: Exception) -> CallFailed:
     """What went wrong with the model, and which class it is of."""
-    from pydantic_ai.exceptions import ContentFilterError, ModelAPIError, ModelHTTPError, UnexpectedModelBehavior
+    from pydantic_ai import exceptions as of
 
     wait = getattr(error, "retry_after", None) or 0.0
-    if isinstance(error, ModelHTTPError):
+    if isinstance(error, of.ModelHTTPError):
         said = message_in(error.body) or "it gave no reason"
         words = f"{said} {error.body}" if error.status_code in (402, 403, 429) else said
         return CallFailed(
             f"The model's service answered {error.status_code}: {said}", classify(words, error.status_code), wait
         )
-    if isinstance(error, ModelAPIError):
+    if isinstance(error, of.ModelAPIError):
         return CallFailed(f"The model's service gave no answer: {first_sentence(error)}.", "transient", wait)
-    if isinstance(error, ContentFilterError):
+    if isinstance(error, of.ContentFilterError):
         return CallFailed(f"The model refuses to go on: {first_sentence(error)}.", "refused")
-    if isinstance(error, UnexpectedModelBehavior):
+    if isinstance(error, of.UnexpectedModelBehavior):
         return CallFailed(f"The model answered what cannot be used: {first_sentence(error)}.", "unreadable")
+    if isinstance(error, of.UsageLimitExceeded):
+        return CallFailed(f"It was ended in the middle by [calls] max_turns or max_cost: {first_sentence(error)}.")
     return CallFailed(f"{first_sentence(error)}.")
 
 

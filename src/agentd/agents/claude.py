@@ -42,6 +42,8 @@ KINDS: dict[str, Failure] = {
     "model_not_found": "failed",
     "max_output_tokens": "failed",
 }
+# The settings that end a call in the middle, by what the program says then.
+CAPS = {"error_max_turns": "[calls] max_turns", "error_max_budget_usd": "[calls] max_cost"}
 OVER = re.compile(r"(?i)(?:hit|reached) your|out of .{0,10}usage|limit (?:reached|is set to)|\bresets\b|quota")
 SINCE = "model_usage_since_last_result"
 FRESH = ("inputTokens", "cacheCreationInputTokens", "input_tokens", "cache_creation_input_tokens")
@@ -93,7 +95,9 @@ def read(lines: Iterable[str]) -> Reply:
     if not results:
         error, failure = unfinished(ending)
     elif results[-1].get("subtype") != "success" or results[-1].get("is_error") is not False:
+        word = text_of(results[-1].get("subtype"))
         error = reply.text or _errors(results[-1]) or f"it ended with {results[-1].get('subtype')!r}"
+        error = f"it was ended in the middle by {CAPS[word]}: {error}" if word in CAPS else error
         failure = _failure(events, results[-1], error)
     elif any(map(_lacks_tools, events)):
         error, failure = "the MCP server agentd did not start, so none of its tools was there", "failed"

@@ -28,6 +28,11 @@ _QUOTA = re.compile(
 _AUTH = re.compile(
     r"(?i)not logged in|log ?in|unauthori[sz]ed|authenticat|api[ _-]?key|credential|forbidden|permission[_ ]denied|invalid auth"
 )
+_WARNING = re.compile(
+    r"(?i)^\W*warn(?:ing)?\b|\bdeprecated\b|\bunknown model\b|\bmodel\b.{0,80}\bnot (?:found|supported)\b"
+)
+# Not about how it was started: its terminal, its helpers, what agentd itself looks after; a line of its help.
+_TRIFLE = re.compile(r"(?i)terminal|colou?r|ripgrep|yolo|PATH aliases|^\s*-|^\s+at ")
 _TRANSIENT = re.compile(
     r"(?i)rate.?limit|too many requests|overloaded|high demand|timed? ?out|connection|stream|temporar|unavailable|internal server error|econn|socket|network|fetch failed|reset by peer|try again|exhausted|at capacity"
 )
@@ -75,6 +80,19 @@ def parse(lines: Iterable[str]) -> tuple[list[Event], Ending]:
         elif "agentd" not in event:
             events.append(event)
     return events, ending
+
+
+def warnings_in(lines: Iterable[str]) -> tuple[str, ...]:
+    """What a program warns about in its events and on its standard error, each once."""
+    events, ending = parse(lines)
+    found = [line for line in ending.errors if _WARNING.search(line) and not _TRIFLE.search(line)]
+    for event in events:
+        match event:
+            case {"type": "item.completed", "item": {"type": "error", "message": str(said)}}:
+                found.append(said)
+            case {"type": "error", "severity": "warning", "message": str(said)}:
+                found.append(said)
+    return tuple(dict.fromkeys(" ".join(said.split())[:300] for said in found))
 
 
 def load(line: str) -> Event | None:

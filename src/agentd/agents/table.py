@@ -4,7 +4,7 @@ The rows import no adapter: the module `agentd.agents.<name>` is imported when o
 Commands that need the facts alone, such as `agentd status`, stay quick to start.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from types import MappingProxyType
 
@@ -25,6 +25,11 @@ def _functions(name: str) -> tuple[Callable[[Job], Command], Callable[[Iterable[
         return reply
 
     return command, read
+
+
+def _answered_by_codex(session: str, places: Sequence[str]) -> str:
+    name: str = import_module("agentd.agents.codex").answered_by(session, places)
+    return name
 
 
 # In the order in which they are tried where no agent that was named is installed.
@@ -80,6 +85,8 @@ _ROWS = (
             AgentModel("max", "gpt-5.2-codex", "critical", "extra high", 2.0, 8.0),
         ),
         default_model="balanced",
+        listing=("debug", "models"),
+        answered_by=_answered_by_codex,
         efforts=("low", "medium", "high", "extra high"),
         traces=Traces(("CODEX_API_KEY", "OPENAI_API_KEY"), ("auth.json",)),
         folders=(Folder(".codex", "CODEX_HOME"),),

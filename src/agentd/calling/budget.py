@@ -12,7 +12,7 @@ from agentd.runs import costs, decisions
 from agentd.runs.choice import valid_answer
 from agentd.runs.decisions import Matter
 from agentd.runs.work import Work
-from agentd.usage import budget, calls
+from agentd.usage import budget, calls, ledger
 from agentd.usage.budget import Excess, Limits
 from agentd.usage.calls import Call
 from agentd.usage.prices import price
@@ -27,7 +27,7 @@ def record(work: Work, run: Run, step: Step, told: Told, ms: int) -> Call:
     """Keep a call in the run's own file, durable with the next save, and in the project's ledger."""
     assert run.intent is not None
     reply = told.reply
-    model = next((each for each in work.project.config.models(told.agent) if each.model == told.model), None)
+    models = {each.model: each for each in work.project.config.models(told.agent)}
     timestamp, call = run.intent.at, "/".join((*work.items_above(), run.intent.call))
     usage = replace(reply.usage, duration_ms=reply.usage.duration_ms or ms)
     if reply.cumulative and reply.session:
@@ -37,7 +37,7 @@ def record(work: Work, run: Run, step: Step, told: Told, ms: int) -> Call:
         step=name(work, step),
         model=called,
         usage=usage,
-        cost=price(usage, model, called),
+        cost=price(usage, models.get(told.model) or models.get(reply.model), called),
         timestamp=timestamp,
         call=call,
         agent=told.agent,
@@ -89,12 +89,7 @@ def _excess(work: Work, step: Step) -> Excess | None:
     made = calls.spent(top.state.fields)
     entries = costs.read_ledger(work.project)
     kind = calls.kind(name(work, step), work.project.kinds())
-    known = [
-        entry.cost
-        for entry in entries
-        if entry.cost is not None and calls.kind(entry.step, work.project.kinds()) == kind
-    ]
-    expected = sum(known) / len(known) if known else None
+    expected = ledger.mean_cost(entries, kind, work.project.kinds())
     listed = calls.calls_in(top.state.fields)
     last = calls.dollars_of(listed[-1].get("cost")) if listed else None
     today = costs.day_cost(entries, work.project.now()[:10])

@@ -2,13 +2,13 @@
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from agentd import process
 from agentd.agents.events import load
-from agentd.calling import agent_settings, budget, roster, sandbox, transcripts
+from agentd.calling import agent_settings, budget, model_list, roster, sandbox, transcripts
 from agentd.calling.job import job_for, server
 from agentd.calling.roster import Player
 from agentd.calling.transcripts import Told
@@ -20,7 +20,7 @@ from agentd.model.workflow import Step
 from agentd.redaction import Stream, secret_values
 from agentd.runs.project import Project
 from agentd.runs.work import Work
-from agentd.state import durable
+from agentd.state import durable, journal
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,7 @@ def converse(work: Work, run: Run, step: Step, player: Player, job: Job) -> tupl
     def watch(line: str) -> None:
         work.project.watch(moment._replace(kind="line", line=line))
 
+    _pass_on(work, player.agent, model_list.notices(work.project, player.agent))
     work.project.watch(moment)
     made = None
     try:
@@ -63,10 +64,26 @@ def converse(work: Work, run: Run, step: Step, player: Player, job: Job) -> tupl
         work.project.watch(
             moment._replace(kind="end", tokens=sum(known) if known else None, cost=made.cost if made else None)
         )
+    _pass_on(work, player.agent, told.reply.warnings)
     sessions = {str(value) for key, value in work.top.state.fields.items() if key.endswith("session_id")}
     limit = int(work.project.config.get("calls", "transcripts_mb"))
     transcripts.rotate(work.store.folder, limit, {*sessions, told.reply.session})
     return ended, told
+
+
+def _pass_on(work: Work, agent: str, warnings: Sequence[str]) -> None:
+    """Show what an agent's program warns about, each warning once in a run; the diary keeps it."""
+    top = work.top
+    with top.guard:
+        said = (
+            {event.get("note") for event in journal.read(top.store.folder) if event.get("event") == "warning"}
+            if warnings
+            else ()
+        )
+        for note in (f"{agent}: {warning}" for warning in warnings):
+            if note not in said:
+                work.say(f"⚠ {note}")
+                top.keep("warning", note=note)
 
 
 def run_program(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from agentd.agents.command import own_program
-from agentd.calling import roster
+from agentd.calling import model_list, roster
 from agentd.calling.agent_call import AgentCall
 from agentd.calling.prompt import make_prompt
 from agentd.calling.transcripts import CALL
@@ -57,11 +57,11 @@ def make_job(call: AgentCall, run: Run, agent: str, env: Mapping[str, str]) -> J
 def job_for(project: Project, agent: str, complexity: Complexity, **fields: Any) -> Job:
     """A job with these fields, and with what the configuration says about the agent."""
     config = project.config
-    model = config.model_for(agent, complexity)
+    model = model_list.model_for(project, agent, complexity)
     return Job(
         model=model.model if model else "",
         effort=model.effort if model else "",
-        max_cost=float(config.get("budget", "per_call")),
+        max_cost=float(config.get("calls", "max_cost")),
         program=tuple(roster.program(project, agent)),
         args=tuple(config.sections.get(agent, {}).get("args", ())),
         settings=_settings(project, agent),

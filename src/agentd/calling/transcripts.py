@@ -4,6 +4,7 @@ A transcript alone tells what a call came to, also after a kill. Old ones make r
 """
 
 import json
+import os
 import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from typing import Any, TextIO
 
 from agentd import files
 from agentd.agents.adapter import Adapter
-from agentd.agents.events import BEGIN, END, count_of, load, text_of
+from agentd.agents.events import BEGIN, END, count_of, load, text_of, warnings_in
 from agentd.agents.table import ADAPTERS
 from agentd.calling import roster
 from agentd.model.job import Job, Reply
@@ -93,8 +94,12 @@ def read(work: Work, call: str, role: str) -> Told:
 
 
 def make_reply(adapter: Adapter, agent: str, lines: list[str], secrets: Sequence[str]) -> Reply:
-    """What the lines of a transcript say, without secrets."""
-    return clean(_read(adapter, agent, lines), secrets)
+    """What the lines of a transcript say, without secrets, and with the model where only the agent's own files tell it."""
+    reply = _read(adapter, agent, lines)
+    if adapter.answered_by and reply.session and not reply.model:
+        places = adapter.folders[0].places(os.path.expanduser("~"), os.environ)
+        reply = replace(reply, model=adapter.answered_by(reply.session, places))
+    return clean(replace(reply, warnings=reply.warnings or warnings_in(_genuine(lines))), secrets)
 
 
 def _read(adapter: Adapter, agent: str, lines: list[str]) -> Reply:
@@ -135,6 +140,7 @@ def clean(reply: Reply, secrets: Sequence[str]) -> Reply:
         session=text(reply.session),
         model=text(reply.model),
         refused=tuple(map(text, reply.refused)),
+        warnings=tuple(map(text, reply.warnings)),
     )
 
 

@@ -1,4 +1,4 @@
-"""`agentd cost`: what agent calls cost, by run or by step."""
+"""`agentd cost`: what agent calls cost, by run, by step or by model."""
 
 import click
 
@@ -10,7 +10,9 @@ from agentd.runs.costs import Costs, Row, costs, dollars
 
 @click.command()
 @click.argument("run", default="")
-@click.option("--by", type=click.Choice(["step"]), default=None, help="One line for each step instead of each run.")
+@click.option(
+    "--by", type=click.Choice(["step", "model"]), default=None, help="One line for each step or model, not each run."
+)
 @json_option
 def command(run: str, by: str | None, as_json: bool) -> int:
     """What the agent calls of RUN cost, or those of every run. A cost that nobody knows is shown as unknown."""

@@ -67,6 +67,8 @@ def show(report: Report, as_json: bool) -> int:
         )
     if report.cost:
         print(f"  cost    {report.cost}")
+    if report.models:
+        print(f"  models  {', '.join(report.models)}")
     for warning in report.warnings:
         print(f"  {warning}")
     for child, word in (report.children or {}).items():

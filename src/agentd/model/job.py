@@ -83,6 +83,7 @@ class Reply:
     failure      the class of what failed; empty while nothing did
     retry_after  the seconds its service asks to wait
     refused      the tools it wanted and was not allowed to use
+    warnings     what its program warns about, such as a model it does not know or a flag that goes away
     cumulative   whether `usage` counts the whole conversation and not this call alone
     """
 
@@ -96,4 +97,5 @@ class Reply:
     session: str = ""
     model: str = ""
     usage: Usage = field(default_factory=Usage)
+    warnings: tuple[str, ...] = ()
     cumulative: bool = False

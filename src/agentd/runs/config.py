@@ -90,6 +90,11 @@ def read_config(root: Path, layouts: Iterable[Layout] = (), env: Mapping[str, st
     warnings: list[str] = []
     for path, data in found:
         merge(sections, data, path, warnings)
+    for name, keys in sections.items():
+        if keys.get("default") and not keys["models"]:
+            warnings.append(
+                f"[{name}] default = {keys['default']!r} chooses among [[{name}.models]], and there are none"
+            )
     return Config(sections, tuple(warnings), ("workflow", *own, "limits"))
 
 

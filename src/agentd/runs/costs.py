@@ -52,7 +52,7 @@ class Costs:
 
 
 def costs(project: Project, name: str = "", by: str = "") -> Costs:
-    """What one run has cost, or every run of the project; `by` is "" or "step"."""
+    """What one run has cost, or every run of the project; `by` is "", "step" or "model"."""
     found: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     unreadable = []
     for place in [project.find(name)] if name else project.places():
@@ -67,8 +67,8 @@ def costs(project: Project, name: str = "", by: str = "") -> Costs:
             found[f"{project.workflow_of(place)}/{place.name}"] += calls_in(fields)
             continue
         for entry in calls_in(fields):
-            step = str(entry.get("step", ""))
-            found[step if name else kind(step, project.kinds())].append(entry)
+            key = str(entry.get(by) or "")
+            found[key if name or by == "model" else kind(key, project.kinds())].append(entry)
     rows = tuple(_row(key, entries) for key, entries in found.items())
     return Costs(by, rows, _row("total", [entry for entries in found.values() for entry in entries]), tuple(unreadable))
 

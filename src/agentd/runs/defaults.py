@@ -31,14 +31,18 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     },
     "roles": {"planner": "gemini", "challenger": "codex", "implementer": "claude", "reviewer": "codex"},
     "fallback": {},
-    **{
-        name: AGENT | {"command": adapter.program, "default": adapter.default_model, "models": adapter.models}
-        for name, adapter in ADAPTERS.items()
-    },
+    **{name: AGENT | {"command": adapter.program} for name, adapter in ADAPTERS.items()},
     "budget": {"per_call": 2.0, "per_change": 20.0, "per_day": 50.0, "calls_per_change": 100},
     "git": {"commit": False},
     "runs": {"max_parallel": 4},
-    "calls": {"timeout_secs": 1800, "silence_secs": 600, "grace_secs": 5, "max_turns": 150, "transcripts_mb": 100},
+    "calls": {
+        "timeout_secs": 1800,
+        "silence_secs": 600,
+        "grace_secs": 5,
+        "max_turns": 0,
+        "max_cost": 0.0,
+        "transcripts_mb": 100,
+    },
     "sandbox": {"mode": "off", "writable": (), "hidden": ()},
     # "": found out when a change is implemented; (): there is none.
     "evidence": {"test": "", "lint": "", "types": "", "audit": "", "timeout_secs": 1800},

@@ -19,6 +19,7 @@ from agentd.runs.work import Work
 from agentd.state import answers, crash, durable, layout
 from agentd.state.codecs import PLAIN
 from agentd.state.store import Store, new_state
+from agentd.usage.calls import calls_in
 
 
 def go(work: Work, command: str = "", steps: int | None = None) -> Stop:
@@ -134,11 +135,21 @@ def save(work: Work, run: Run, event: str, **details: str) -> None:
     """Make a new position durable, and tell whoever is there."""
     crash.point("step")
     shown = family_of(work).fields(work, event, details)
+    if event in ("end", "fail", "retry", "recover"):
+        details = {**details, "model": _model(work)}
     fields = {**work.state.fields, "last_action": details.get("step", event), **shown}
     work.state = replace(work.state, run=run, fields=fields)
     work.keep(event, **{key: text for key, text in details.items() if text})
     for line in progress.lines(work, event, details):
         work.say(line)
+
+
+def _model(work: Work) -> str:
+    """Which model answered the call under way; empty if no agent was called."""
+    intent = work.state.run.intent
+    name = "/".join((*work.items_above(), intent.call)) if intent else ""
+    found = (entry for entry in calls_in(work.top.state.fields) if name and entry.get("call") == name)
+    return next((str(entry.get("model") or "") for entry in found), "")
 
 
 def child_store(work: Work, step: str, item: str) -> Store:

@@ -15,6 +15,7 @@ from agentd.state import journal, lock
 from agentd.state.codecs import PLAIN, State
 from agentd.state.layout import Place
 from agentd.state.store import Store
+from agentd.usage.calls import models_in
 
 EXIT = {"finished": 0, "elsewhere": 0, "paused": 0, "waiting": 4, "stopped": 4, "blocked": 1, "failed": 1}
 
@@ -43,6 +44,7 @@ class Report:
     verdict: str = ""
     iteration_count: int | None = None
     cost: str = ""
+    models: tuple[str, ...] | None = None
     warnings: tuple[str, ...] = ()
     named: str = ""
     refused: bool = False
@@ -111,6 +113,7 @@ def report(
         updated_at=str(state.fields.get(project.store(place).codec.updated_key, "")),
         decisions=open_ones,
         children=child_phases(stores) or None,
+        models=models_in(state.fields) or None,
         **(summary or {}),
     )
 

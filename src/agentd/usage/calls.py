@@ -132,6 +132,13 @@ def calls_in(fields: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [entry for entry in _listed(fields) if isinstance(entry, Mapping)]
 
 
+def models_in(fields: Mapping[str, Any]) -> tuple[str, ...]:
+    """The models that the calls of a run were made with, each once; where nobody knows one, its agent."""
+    return tuple(
+        dict.fromkeys(model for entry in calls_in(fields) if isinstance(model := entry.get("model"), str) and model)
+    )
+
+
 def total(figures: Iterable[float | None]) -> float | None:
     """The sum of what is known; None if nothing is."""
     known = [figure for figure in figures if figure is not None]

@@ -1,9 +1,10 @@
 """The project's ledger as bytes: one JSON object a line for each call of every run. A line that is none is passed over."""
 
 import json
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from agentd.usage.calls import Call, count, dollars_of
+from agentd.usage.calls import Call, count, dollars_of, kind
 
 _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -46,6 +47,12 @@ def parse(data: bytes) -> list[Entry]:
         if entry is not None:
             found[(entry.run, entry.step, entry.call, entry.timestamp) if entry.call else number] = entry
     return list(found.values())
+
+
+def mean_cost(entries: Iterable[Entry], name: str, kinds: tuple[str, ...]) -> float | None:
+    """What calls of a kind have cost on average, as far as it is known; None if no cost is."""
+    known = [entry.cost for entry in entries if entry.cost is not None and kind(entry.step, kinds) == name]
+    return sum(known) / len(known) if known else None
 
 
 def _entry(text: bytes) -> Entry | None:

@@ -1,4 +1,4 @@
-"""What a call cost: by the prices of the configuration, else by the bundled table, else as its agent said, else unknown."""
+"""What a call cost: as its agent said, else by the person's prices, else by the bundled table, else unknown."""
 
 from agentd.model.models import AgentModel
 from agentd.model.usage import Usage
@@ -8,18 +8,28 @@ MILLION = 1_000_000
 
 
 def price(usage: Usage, model: AgentModel | None, name: str) -> float | None:
-    """The cost of a call in US dollars; `name` is the model it was made with. Tokens read from a cache count once."""
+    """The cost of a call in US dollars; `name` is the model that answered. Tokens read from a cache count once."""
+    if usage.cost is not None and dollars_of(usage.cost) is not None:
+        return float(usage.cost)
     tokens_in, tokens_out = count(usage.tokens_in), count(usage.tokens_out)
-    said = None if usage.cost is None or dollars_of(usage.cost) is None else float(usage.cost)
     if tokens_in is None or tokens_out is None or not tokens_in + tokens_out:
-        return said
+        return None
     cached = min(count(usage.cached_in) or 0, tokens_in)
-    if model and model.cost_per_1m_input is not None and model.cost_per_1m_output is not None:
-        price_in, price_out, price_cached = model.cost_per_1m_input, model.cost_per_1m_output, model.cost_per_1m_cached
-        reused = price_in if price_cached is None else price_cached
-        return ((tokens_in - cached) * price_in + cached * reused + tokens_out * price_out) / MILLION
-    listed = _listed(tokens_in, cached, tokens_out, name or (model.model if model else ""))
-    return said if listed is None else listed
+    name = name or (model.model if model else "")
+    if not model or model.cost_per_1m_input is None or model.cost_per_1m_output is None:
+        return _listed(tokens_in, cached, tokens_out, name)
+    price_in, reused = model.cost_per_1m_input, model.cost_per_1m_cached
+    if reused is None and cached:
+        reused = price_in * _cached_share(name)
+    return (
+        (tokens_in - cached) * price_in + cached * (reused or 0.0) + tokens_out * model.cost_per_1m_output
+    ) / MILLION
+
+
+def _cached_share(name: str) -> float:
+    """The price of cached input as a share of that of other input, as the table has it; the whole price if it has none."""
+    whole, reused = (_listed(MILLION, cached, 0, name) for cached in (0, MILLION))
+    return reused / whole if whole and reused is not None else 1.0
 
 
 def _listed(tokens_in: int, cached: int, tokens_out: int, name: str) -> float | None:

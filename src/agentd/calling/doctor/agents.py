@@ -9,7 +9,7 @@ from typing import Any
 from agentd.agents import plugins
 from agentd.agents.logins import find_login
 from agentd.agents.table import ADAPTERS
-from agentd.calling import roster
+from agentd.calling import model_list, roster
 from agentd.calling.doctor.findings import Found, Level
 from agentd.calling.doctor.machine import read_version
 from agentd.calling.roster import Player
@@ -104,12 +104,18 @@ def _role(project: Project, role: str, players: list[Player] | AgentdError, agen
     first, *rest = players
     facts |= {"agent": first.agent, "then": [player.agent for player in rest]}
     told = first.agent
-    if model := project.config.model_for(first.agent, "medium"):
+    if model := model_list.model_for(project, first.agent, "medium"):
         facts |= {"model": model.model, "effort": model.effort or None}
         told += f" ({model.model}{f', effort {model.effort}' if model.effort else ''})"
+    elif first.adapter.program:
+        told += " (the model of its own settings)"
     told += "".join(f", then {player.agent}" for player in rest)
     if agents[first.agent].level == "problem":
         return Found("roles", role, "problem", f"{told}, which does not work", agents[first.agent].fix, facts)
+    if unlisted := model_list.notices(project, first.agent):
+        return Found(
+            "roles", role, "warning", f"{told}: {unlisted[0]}", f"{roster.EDIT}[[{first.agent}.models]]", facts
+        )
     if first.agent != wanted:
         fix = roster.remedy(project, wanted)
         return Found("roles", role, "warning", f"{told} instead of {wanted}: {first.why}", fix, facts)

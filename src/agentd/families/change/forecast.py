@@ -12,7 +12,7 @@ from agentd.model.usage import Usage
 from agentd.runs import costs
 from agentd.runs.work import Work
 from agentd.usage.calls import kind
-from agentd.usage.ledger import Entry
+from agentd.usage.ledger import Entry, mean_cost
 from agentd.usage.prices import price
 
 TYPICAL: Mapping[str, tuple[int, int]] = {  # tokens in and out of one call
@@ -48,9 +48,16 @@ def foresee(work: Work) -> str:
     def model(kind: str) -> tuple[AgentModel | None, str]:
         agent = roster.name(work.project, "challenger" if kind == "challenge" else "planner")
         found = work.project.config.model_for(agent, "medium")
-        return found, found.model if found else agent
+        return found, found.model if found else f"{agent}'s own model"
 
-    found = forecast(costs.read_ledger(work.project), None, lambda kind, *tokens: price(Usage(*tokens), *model(kind)))
+    entries = costs.read_ledger(work.project)
+    latest = {_kind(entry.step): entry.model for entry in entries if entry.model}
+
+    def cost(kind: str, tokens_in: int, tokens_out: int) -> float | None:
+        own, name = model(kind)
+        return price(Usage(tokens_in, tokens_out), own, latest.get(kind, "") if own is None else name)
+
+    found = forecast(entries, None, cost)
     return in_words(found, {kind: model(kind)[1] for kind in found.unpriced})
 
 
@@ -59,11 +66,20 @@ def _kind(step: str) -> str:
 
 
 def forecast(entries: Iterable[Entry], specs: int | None, price: Callable[[str, int, int], float | None]) -> Forecast:
-    """The calls of a first round, each with the mean tokens of its kind in the ledger, or typical ones."""
+    """The calls of a first round, each with the mean tokens and cost of its kind in the ledger, or typical ones.
+
+    Calls whose cost was kept say what such a call costs, to the budget and here; `price` is for kinds without any.
+    """
+    entries = list(entries)
     past = _gather(entries)
     counts = _counts(past, specs)
     each = {name: past.mean(name) for name in counts}
-    prices = {name: price(name, *each[name]) for name, calls in counts.items() if calls}
+    means = {name: mean_cost(entries, name, LAYOUT.kinds) for name in counts}
+    prices = {
+        name: price(name, *each[name]) if (mean := means[name]) is None else mean
+        for name, calls in counts.items()
+        if calls
+    }
     costs = [calls * found for name, calls in counts.items() if (found := prices.get(name)) is not None]
     unpriced = tuple(name for name, found in prices.items() if found is None)
     return Forecast(

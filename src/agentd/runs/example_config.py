@@ -1,0 +1,40 @@
+"""The configuration file that `agentd init` writes: nothing but comments, so that it changes nothing until it is edited."""
+
+from collections.abc import Iterator
+
+from agentd.agents.adapter import Adapter
+from agentd.agents.table import ADAPTERS
+from agentd.runs.defaults import DEFAULTS
+
+HEAD = """\
+# Settings of agentd for this project. Take away the "# " of a line to set it; what is not set has its default.
+
+# Who plays each role.
+"""
+MODELS = """
+# Without models of your own, each agent uses the one that its own settings name. With them, a change gets the least
+# capable one that is up to its complexity. The names and prices here are examples: use those that your agent lists.
+"""
+
+
+def example_config() -> str:
+    """The whole file; the tables of models are those of the agents' rows."""
+    roles = ["[roles]", *(f'{role} = "{agent}"' for role, agent in DEFAULTS["roles"].items())]
+    models = [line for adapter in ADAPTERS.values() if adapter.models for line in _models(adapter)]
+    return HEAD + _commented(roles) + MODELS + _commented(models)
+
+
+def _models(adapter: Adapter) -> Iterator[str]:
+    yield from ("", f"[{adapter.name}]", f'default = "{adapter.default_model}"')
+    for model in adapter.models:
+        yield from ("", f"[[{adapter.name}.models]]", f'id = "{model.id}"', f'model = "{model.model}"')
+        yield f'complexity = "{model.complexity}"'
+        yield from [f'reasoning = "{model.effort}"'] if model.effort else []
+        yield from (
+            f"cost_per_1m_input = {model.cost_per_1m_input}",
+            f"cost_per_1m_output = {model.cost_per_1m_output}",
+        )
+
+
+def _commented(lines: list[str]) -> str:
+    return "".join(f"# {line}\n" if line else "\n" for line in lines)
