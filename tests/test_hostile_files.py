@@ -9,7 +9,8 @@ import pytest
 
 from agentd import files
 from agentd.evidence.detection import detect
-from agentd.model.evidence import Changed, Command
+from agentd.model.command import Command
+from agentd.model.evidence import Changed
 from agentd.proof.integrity import audit, files_run
 from tests.cli.conftest import planned as planned
 from tests.cli.conftest import planned_once as planned_once

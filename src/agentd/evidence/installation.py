@@ -11,7 +11,8 @@ from pathlib import Path
 from agentd.evidence.detection.folder import Folder, strings, table
 from agentd.evidence.detection.node import manager_of
 from agentd.evidence.detection.python import MARKS, REQUIREMENTS, venv_of
-from agentd.model.evidence import Command, Result
+from agentd.model.command import Command
+from agentd.model.evidence import Result
 
 LAUNCHERS = ("uv", "poetry", "make", "just", "tox")
 EXTRAS = ("test", "tests", "testing", "dev", "develop")

@@ -11,7 +11,6 @@ from agentd.evidence.detection import detect
 from agentd.evidence.installation import absent_launchers
 from agentd.evidence.runner import run_command
 from agentd.git import trees
-from agentd.model.evidence import Evidence, Harm, Result
 from agentd.model.command import KINDS, Command, Kind
 from agentd.model.evidence import Evidence, Harm, Result
 from agentd.proof import blockers, file_copy, record

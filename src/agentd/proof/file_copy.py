@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from agentd.git import trees
-from agentd.model.evidence import Command
+from agentd.model.command import Command
 from agentd.runs.work import Work
 
 # What a project's commands need beside its files, and git does not keep.

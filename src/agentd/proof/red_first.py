@@ -7,7 +7,6 @@ from hashlib import sha256
 from pathlib import Path
 
 from agentd.git import trees
-from agentd.model.evidence import Changed, Evidence, Harm, Result
 from agentd.model.command import Command
 from agentd.model.evidence import Changed, Evidence, Harm, Result
 from agentd.proof import commands, file_copy, integrity, record

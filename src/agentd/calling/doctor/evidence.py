@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from agentd.calling.doctor.findings import Found
 from agentd.evidence.detection import detect
 from agentd.evidence.installation import absent_launchers, lacking, remedy
-from agentd.model.evidence import KINDS, Command
+from agentd.model.command import KINDS, Command
 from agentd.runs.project import Project
 
 SET = '${EDITOR:-vi} agentd/config.toml   # [evidence] test = "…"'

@@ -100,7 +100,7 @@ def _about(asked: str, text: str, header: str, *options: Option) -> Callable[[Wo
         what = "; ".join(code_evidence.shown(work, asked)[:SHOWN]).rstrip(".") or "the evidence is not complete"
         fix = code_evidence.remedy(work, asked) if any(one.value == "again" for one in options) else ""
         first = f"First run: {fix}\n" if fix else ""
-        again = (replace(one, description=f"after: {fix}") if fix and one.value == "again" else one for one in options)
+        again = (one._replace(description=f"after: {fix}") if fix and one.value == "again" else one for one in options)
         return Question(first + text.format(what=what), header, tuple(again))
 
     return question
