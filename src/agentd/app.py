@@ -9,6 +9,7 @@ from agentd.errors import BadConfig
 from agentd.families import change, own, staged, team
 from agentd.model.decision import Answer, Decision
 from agentd.model.moment import Moment
+from agentd.runs import unfinished
 from agentd.runs.config import read_config
 from agentd.runs.layout import Layout
 from agentd.runs.project import Project, look_at_project
@@ -24,12 +25,14 @@ def open_project(
     watch: Callable[[Moment], None] = lambda moment: None,
     attended: bool = False,
     layouts: tuple[Layout, ...] = LAYOUTS,
+    writes: bool = False,
 ) -> Project:
-    """The project around a folder, with nothing in it half done: what a command left behind that was cut off is finished."""
+    """The project around a folder, as it is. If it `writes`, what a command that was cut off left half done is finished."""
     project = replace(look_at_project(layouts, cwd), ask=ask, say=say, watch=watch, attended=attended)
-    for layout in layouts:
-        if layout.unfinished and os.path.lexists(project.root / layout.unfinished):
-            project = layout.find(layout.recover)(project)
+    found = unfinished.read(project.root) if writes else None
+    if found is not None:
+        layout = project.layout(found.family)
+        project = layout.find(layout.recover)(project) if layout.recover else project
     return project
 
 

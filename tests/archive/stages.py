@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agentd.families.change import LAYOUT
+from agentd.runs.unfinished import note
 from agentd.state import lock
 from tests.archive.library import ONE, Library, a_spec, make_library
 
@@ -15,8 +15,6 @@ TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d+)?Z)?")
 SAVES = re.compile(r"(?m)^  saves: \d+$")
 NOTES = "# what a person has to say\n" * 500  # more than a page of a disk
 APART = ("journal.jsonl", lock.NAME)
-# What was never decided: its temp file is in nobody's way, and the next archive takes it away.
-UNDECIDED = re.compile(r"agentd/\.\.archiving\.json\.\d+\.\d+\.tmp")
 Tree = dict[str, str]
 
 
@@ -136,10 +134,10 @@ def difference(found: Tree, expected: Tree) -> list[str]:
 
 def check_whole(library: Library, stage: Stage, trees: Sequence[Tree] = ()) -> Tree:
     """The library and the changes are as they were at one moment between two archives; gives the tree."""
-    found = {name: text for name, text in tree(library).items() if not UNDECIDED.fullmatch(name)}
+    found = tree(library)
     wanted = trees or stage.trees
     assert found in wanted, f"a mixture: {[difference(found, each) for each in wanted]}"
-    assert not (library.root / LAYOUT.unfinished).exists()
+    assert not note(library.root).exists()
     for change in stage.scenario.changes:
         folder = library.folder(change)
         home = "agentd/archive" if library.state(change)["phase"] == "archived" else "agentd/changes"

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from agentd.git import trees
-from tests.archive.library import Library, a_spec, make_library
+from agentd.runs.unfinished import note
+from tests.archive.library import a_spec, make_library
 from tests.archive.stages import Stage, check_through, check_whole, difference, tree
 from tests.cli.test_disk import Disk, mount
 from tests.sandbox import Ran
@@ -43,7 +44,7 @@ def test_wherever_the_room_runs_out_the_tree_is_old_or_new(stage: Make, disk: Di
                 check_told(ran)
                 refused += 1
             disk.free()
-            assert library.run("status").code == 0
+            assert library.run("stop", "a").code == 0
             check_whole(library, made)
             check_through(library, made)
         except AssertionError as error:
@@ -87,9 +88,9 @@ def test_a_killed_command_on_a_disk_that_is_read_only_now_is_finished_when_it_is
     library = made.copy(disk.folder / "repo")
     assert library.run(*made.scenario.words, env={"AGENTD_CRASH": place}).code == -signal.SIGKILL
     disk.freeze()
-    check_told(library.run("status"))
+    check_told(library.run("stop", "a"))
     disk.thaw()
-    assert library.run("status").code == 0
+    assert library.run("stop", "a").code == 0
     check_whole(library, made, [made.new])
 
 
@@ -103,34 +104,28 @@ def test_a_killed_command_on_a_disk_that_is_full_now_is_finished_when_there_is_r
     assert library.run(*made.scenario.words, env={"AGENTD_CRASH": "spec:2:before"}).code == -signal.SIGKILL
     for pages in range(3):
         disk.fill(pages)
-        check_told(library.run("status"))
+        check_told(library.run("stop", "a"))
         check_told(library.run(*made.scenario.words))
         disk.free()
-    assert library.run("status").code == 0
+    assert library.run("stop", "a").code == 0
     check_whole(library, made, [made.new])
-
-
-def hurt(library: Library, name: str) -> Path:
-    path = library.root / name
-    path.write_text("{ torn", encoding="utf-8")
-    return path
 
 
 def test_a_file_of_the_archive_that_cannot_be_read_is_named_and_nothing_is_touched(stage: Make, tmp_path: Path) -> None:
     made = stage("archive")
-    for number, name in enumerate(["agentd/.archiving.json", "agentd/changes/a/archive.json"]):
+    for number in range(2):
         library = made.copy(tmp_path / str(number))
+        path = (note(library.root), library.root / "agentd/changes/a/archive.json")[number]
         assert library.run("archive", "a", env={"AGENTD_CRASH": "spec:2:before"}).code == -signal.SIGKILL
-        path = library.root / name
         sane = path.read_bytes()
-        hurt(library, name)
+        path.write_text("{ torn", encoding="utf-8")
         before = tree(library)
-        ran = library.run("status")
+        ran = library.run("stop", "a")
         assert ran.code == 1
         assert str(path) in ran.err
         assert tree(library) == before
         path.write_bytes(sane)
-        assert library.run("status").code == 0
+        assert library.run("stop", "a").code == 0
         check_whole(library, made, [made.new])
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentd.families.change import LAYOUT
+from agentd.runs.unfinished import note
 from tests.archive.library import Library, a_spec
 from tests.archive.stages import (
     SCENARIOS,
@@ -25,20 +25,36 @@ from tests.sandbox import kill
 
 MOMENTS = ("before", "torn", "after")
 DEADLY = -signal.SIGKILL
-NEXT = (
+LOOKING: tuple[tuple[str, ...], ...] = (
     ("status",),
     ("list", "--all"),
     ("validate",),
     ("log", "a"),
     ("history", "report"),
     ("status", "a", "--json"),
+    ("trace", "a"),
+    ("cost",),
 )
+# Commands that write, with the code they end with when what was cut off is finished and there is nothing else to do.
+NEXT: dict[tuple[str, ...], int] = {
+    ("stop", "a"): 0,
+    ("answer", "a", "UD-1", "yes"): 1,
+    ("archive", "no-such"): 1,
+    ("stop", "a", "--json"): 0,
+    ("undo", "no-such"): 1,
+}
 FEW = {"ours": 12, "all": 12}  # places in a sample; of the others all are taken, as that takes seconds
 RANDOM = {"sample": 20, "all": 200}
 PAIRS = {"sample": 12, "all": 80}
 SIGNALS = {"sample": 6, "all": 40}
-LOOKS, WRITES = "agentd/.lock", LAYOUT.unfinished  # most of the time before these are there goes into starting up
 MINE = "\nA person's own words.\n"
+
+
+def looks(root: Path) -> Path:
+    return root / "agentd" / ".lock"
+
+
+SIGNS = (looks, note)  # most of the time before these are there goes into starting up
 
 
 def places(stage: Stage) -> list[str]:
@@ -65,10 +81,15 @@ def each(numbers: Sequence[str], try_one: Callable[[str, int, Path], None], fold
 
 
 def go_on(library: Library, number: int) -> None:
-    """Some other command; what was cut off is its business first. Validating finds that the changes have no tasks."""
-    words = NEXT[number % len(NEXT)]
+    """A command that looks leaves everything as it is; one that writes finishes first what was cut off."""
+    cut_off, before = note(library.root).exists(), tree(library)
+    words = LOOKING[number % len(LOOKING)]
     ran = library.run(*words)
-    assert ran.code in (0, words == ("validate",)), f"{' '.join(words)} ended with {ran.code}:\n{ran.out}{ran.err}"
+    assert (tree(library), note(library.root).exists()) == (before, cut_off), f"{' '.join(words)} wrote"
+    assert ("was interrupted; finish it: agentd" in ran.err) == cut_off, f"{words}: {ran}"
+    following, code = list(NEXT.items())[number % len(NEXT)]
+    ran = library.run(*following)
+    assert ran.code == code, f"{' '.join(following)} ended with {ran.code}:\n{ran.out}{ran.err}"
 
 
 @pytest.mark.crash
@@ -139,7 +160,7 @@ def test_what_is_killed_twice_also_while_it_recovers_is_old_or_new(
         decided = [place for place in places(made) if not place.startswith(("pending:1", "record:1:before"))]
         first = decided[dice.randrange(len(decided))]
         assert library.run(*made.scenario.words, env={"AGENTD_CRASH": first}).code == DEADLY
-        words = NEXT[number % len(NEXT)]
+        words = list(NEXT)[number % len(NEXT)]
         second = f"*:{dice.randint(1, 8)}:{dice.choice(MOMENTS)}"
         ran = library.run(*words, env={"AGENTD_CRASH": second})
         assert ran.code in (0, 1, DEADLY), f"{first}, then {second}: {ran}"
@@ -180,16 +201,16 @@ def test_a_command_that_is_asked_to_end_leaves_the_old_tree_or_the_new_one(
 def cut_off(made: Stage, number: signal.Signals, count: int, folder: Path) -> list[str]:
     """Send the signal some time after the command began to look, or to write; where it was then."""
     dice = random.Random(f"{made.scenario.words} {number}")
-    spans = {sign: at_work(made, folder / sign.replace("/", "-"), sign) for sign in (LOOKS, WRITES)}
+    spans = {sign: at_work(made, folder / sign.__name__, sign) for sign in SIGNS}
     ends = []
 
     def try_one(share: str, at: int, root: Path) -> None:
-        library, sign = made.copy(root), (LOOKS, WRITES)[at % 2]
+        library, sign = made.copy(root), SIGNS[at % 2]
         process = library.begin(*made.scenario.words)
         wait_for(library, sign, process.poll)
         time.sleep(float(share) * spans[sign])
         code = kill(process, number)
-        pending = (library.root / LAYOUT.unfinished).exists()
+        pending = note(library.root).exists()
         ends.append("under way" if pending else "over" if code == 0 else "before")
         assert code in (0, -number, 128 + number), code
         go_on(library, at)
@@ -200,7 +221,7 @@ def cut_off(made: Stage, number: signal.Signals, count: int, folder: Path) -> li
     return ends
 
 
-def at_work(made: Stage, root: Path, sign: str) -> float:
+def at_work(made: Stage, root: Path, sign: Callable[[Path], Path]) -> float:
     """How long the command takes from then on."""
     library = made.copy(root)
     process = library.begin(*made.scenario.words)
@@ -210,8 +231,8 @@ def at_work(made: Stage, root: Path, sign: str) -> float:
     return time.monotonic() - began
 
 
-def wait_for(library: Library, sign: str, ended: Callable[[], int | None]) -> None:
-    while ended() is None and not (library.root / sign).exists():
+def wait_for(library: Library, sign: Callable[[Path], Path], ended: Callable[[], int | None]) -> None:
+    while ended() is None and not sign(library.root).exists():
         time.sleep(0.001)
 
 
@@ -232,7 +253,7 @@ def test_what_a_person_wrote_after_the_kill_stays_and_all_the_rest_is_taken_back
         assert library.run(*made.scenario.words, env={"AGENTD_CRASH": place}).code == DEADLY
         library.put(spec, library.get(spec) + MINE)
         mine = library.get(spec)
-        ran = library.run("status")
+        ran = library.run("stop", "a")
         assert ran.code == 0, ran.err
         assert "was interrupted and has been rolled back" in ran.out + ran.err, ran
         assert f"agentd/specs/{spec}.md was changed meanwhile" in ran.out + ran.err, ran
@@ -256,7 +277,7 @@ def test_what_a_person_wrote_once_the_change_had_moved_stays_and_the_rest_is_fin
     assert died.code == DEADLY
     library.put("report", library.get("report") + MINE)
     mine = library.get("report")
-    assert library.run("list").code == 0
+    assert library.run("stop", "a").code == 0
     assert library.get("report") == mine
     report = "agentd/specs/report.md"
     check_whole(library, made, [made.new | {report: tree(library)[report]}])
@@ -274,10 +295,10 @@ def test_taking_back_can_be_killed_as_well(stage: Callable[[str], Stage], mode: 
         assert library.run("archive", "a", env={"AGENTD_CRASH": "spec:3:after"}).code == DEADLY
         library.put("sum", library.get("sum") + MINE)
         mine = library.get("sum")
-        ran = library.run("status", env={"AGENTD_CRASH": place})
+        ran = library.run("stop", "a", env={"AGENTD_CRASH": place})
         assert ran.code in (0, DEADLY), ran
         kills += ran.code == DEADLY
-        assert library.run("list").code == 0
+        assert library.run("stop", "a").code == 0
         assert library.get("sum") == mine
         check_whole(library, made, [made.old | {"agentd/specs/sum.md": tree(library)["agentd/specs/sum.md"]}])
 
@@ -310,9 +331,9 @@ def test_a_note_that_a_person_took_away_after_the_kill_is_not_needed(
     made = stage("archive")
     library = made.copy(tmp_path / "cut")
     assert library.run("archive", "a", env={"AGENTD_CRASH": place}).code == DEADLY
-    (library.root / LAYOUT.unfinished).write_text("{")
-    assert "rm " in library.run("status").err
-    (library.root / LAYOUT.unfinished).unlink()
+    note(library.root).write_text("{")
+    assert "rm " in library.run("stop", "a").err
+    note(library.root).unlink()
     if then == "archive" or library.folder("a").parent.name == "changes":
         assert library.run("archive", "a").code == 0
         check_whole(library, made, [made.new])
@@ -329,7 +350,7 @@ def test_without_its_note_a_command_that_was_cut_off_can_be_undone(
     made = stage(name)
     library = made.copy(tmp_path / "cut")
     assert library.run(*made.scenario.words, env={"AGENTD_CRASH": place}).code == DEADLY
-    (library.root / LAYOUT.unfinished).unlink()
+    note(library.root).unlink()
     assert library.run("undo", "a").code == 0
     check_whole(library, made, [made.old if name == "archive" else made.new])
 
@@ -343,7 +364,7 @@ def test_an_empty_folder_that_came_after_the_kill_is_not_taken_for_the_change(
     assert library.run("archive", "a", env={"AGENTD_CRASH": "move:1:after"}).code == DEADLY
     empty = library.root / "agentd" / "changes" / "a"
     empty.mkdir()
-    assert library.run("status").code == 0
+    assert library.run("stop", "a").code == 0
     empty.rmdir()
     check_whole(library, made, [made.new])
 
@@ -358,7 +379,7 @@ def test_a_state_file_that_is_gone_after_the_kill_is_in_the_record(
     library = made.copy(tmp_path / "cut")
     assert library.run(*made.scenario.words, env={"AGENTD_CRASH": place}).code == DEADLY
     (library.folder("a") / "STATE.yaml").unlink()
-    assert library.run("status").code == 0
+    assert library.run("stop", "a").code == 0
     check_whole(library, made, [made.new])
 
 
@@ -367,7 +388,7 @@ def test_a_change_that_is_gone_after_the_kill_is_told(stage: Callable[[str], Sta
     library = stage("archive").copy(tmp_path / "cut")
     assert library.run("archive", "a", env={"AGENTD_CRASH": "spec:2:after"}).code == DEADLY
     shutil.rmtree(library.folder("a"))
-    ran = library.run("status")
+    ran = library.run("stop", "a")
     assert (ran.code, "the library may have only some of its specs" in ran.out) == (0, True)
 
 
@@ -380,7 +401,7 @@ def test_what_a_person_wrote_into_the_state_after_the_kill_is_kept(
     with (library.folder("a") / "STATE.yaml").open("a") as file:
         file.write("# a note of mine\n")
     library.put("report", library.get("report") + MINE)
-    ran = library.run("status")
+    ran = library.run("stop", "a")
     assert (ran.code, "STATE.yaml.changed-1" in ran.out) == (0, True)
     assert "# a note of mine" in (library.folder("a") / "STATE.yaml.changed-1").read_text()
 
@@ -394,10 +415,10 @@ def test_what_came_into_the_way_of_the_folder_after_the_kill_is_named(
     assert library.run("archive", "a", env={"AGENTD_CRASH": "spec:2:after"}).code == DEADLY
     target = library.root / "agentd/archive/a"
     target.mkdir(parents=True)
-    ran = library.run("status")
+    ran = library.run("stop", "a")
     assert (ran.code, f"mv {target} {target}-old" in ran.err) == (1, True)
     target.rename(f"{target}-old")
-    assert library.run("status").code == 0
+    assert library.run("stop", "a").code == 0
     shutil.rmtree(f"{target}-old")
     check_whole(library, made, [made.new])
 
@@ -412,7 +433,7 @@ def test_a_phase_that_a_person_set_after_the_kill_takes_the_archive_back_and_it_
     library = made.copy(tmp_path / "cut")
     assert library.run("archive", "a", env={"AGENTD_CRASH": place}).code == DEADLY
     library.edit_state("phase: complete", f"phase: {phase}", "a")
-    ran = library.run("status")
+    ran = library.run("stop", "a")
     assert ran.code == 0, ran
     assert f"has been rolled back: its phase was set to {phase} meanwhile" in ran.out + ran.err
     check_whole(library, made, [made.old])

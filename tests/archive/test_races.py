@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agentd.families.change import LAYOUT
+from agentd.runs.unfinished import note
 from tests.archive.library import Library, a_spec, make_library
 from tests.archive.stages import changed
 from tests.sandbox import Ran
@@ -38,7 +38,7 @@ def at_once(library: Library, *commands: tuple[str, ...]) -> list[Ran]:
 
 def check_settled(library: Library) -> None:
     """Nothing is under way, nothing is left over, and every change is where its phase says."""
-    assert not (library.root / LAYOUT.unfinished).exists()
+    assert not note(library.root).exists()
     assert not list((library.root / "agentd").rglob("*.tmp"))
     for path in (library.root / "agentd").glob("*/*/STATE.yaml"):
         assert (

@@ -62,15 +62,21 @@ def test_a_replaced_file_has_the_new_content_and_the_old_permissions(tmp_path: P
     assert os.listdir(tmp_path) == ["state"]
 
 
-def test_a_symlink_is_written_through(tmp_path: Path) -> None:
-    (tmp_path / "far").mkdir()
-    for name in ("there", "not-yet"):
-        (tmp_path / name).symlink_to(tmp_path / "far" / name)
-    (tmp_path / "far" / "there").write_bytes(OLD)
-    for name in ("there", "not-yet"):
-        durable.replace(tmp_path / name, NEW, "state")
-        assert (tmp_path / name).is_symlink()
-        assert (tmp_path / "far" / name).read_bytes() == NEW
+@pytest.mark.parametrize("link", ["there", "not-yet", "folder"])
+def test_nothing_is_written_through_a_link(tmp_path: Path, link: str) -> None:
+    far = tmp_path / "far"
+    (far / "folder").mkdir(parents=True)
+    (far / "there").write_bytes(OLD)
+    (tmp_path / link).symlink_to(far / link)
+    path = tmp_path / link / "file" if link == "folder" else tmp_path / link
+    for write in (durable.replace, durable.append):
+        with pytest.raises(DiskTrouble, match="is a link to") as refused:
+            write(path, NEW, "state")
+        assert refused.value.fix.startswith(f"rm {tmp_path / link} ")
+    with pytest.raises(DiskTrouble, match="is a link to"):
+        durable.make_folder(path)
+    assert (far / "there").read_bytes() == OLD
+    assert sorted(each.name for each in far.rglob("*")) == ["folder", "there"]
 
 
 def test_a_torn_line_is_closed_before_the_next_one(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def wrap(project: Project, argv: Sequence[str], reach: Reach) -> tuple[str, ...]
         return tuple(argv)  # whoever starts it says what is not there
     reach = replace(reach, writable=settings["writable"], hidden=settings["hidden"])
     for path in first_time(reach, argv[0]) if reach.agent else ():
-        durable.make_folder(Path(path))
+        durable.make_folder(Path(os.path.realpath(path)))  # a person's own folders may be links
     return enclose(argv, front, rules(reach, argv[0]), reach.cwd)
 
 

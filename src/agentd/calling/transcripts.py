@@ -59,6 +59,7 @@ def _of_step(folder: Path, step: str = "") -> Iterator[tuple[re.Match[str], Path
 def written(path: Path) -> Iterator[TextIO]:
     """A transcript as it is written; a disk that does not take it is told in words."""
     durable.make_folder(path.parent)
+    durable.refuse_links(path)
     try:
         with path.open("w", encoding="utf-8", errors="replace", buffering=1) as log:
             yield log

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from agentd.cli.driving import project_for
-from agentd.cli.face import json_option, plain, show
+from agentd.cli.face import json_option, plain, project_here, show
 from agentd.cli.live import is_terminal
 from agentd.cli.output import tell
 from agentd.errors import AgentdError, MergeConflict, UsageError
@@ -41,7 +41,7 @@ def command(
         raise UsageError(
             f"{' and '.join([*chosen, *['--all'] * everything])} cannot be combined.", "agentd archive --help"
         )
-    project = project_for(as_json)
+    project = project_here(as_json) if dry_run else project_for(as_json)
     if everything:
         return archive_all(project, as_json, dry_run)
     assert change

@@ -45,7 +45,10 @@ def driving(function: F) -> F:
 
 
 def project_for(as_json: bool, answers: str | None = None, **workflow: Any) -> Project:
-    """The project around the working folder, with someone to ask and somewhere to tell; `workflow` overrides settings."""
+    """The project around the working folder, with someone to ask and somewhere to tell; `workflow` overrides settings.
+
+    What a command left behind that was cut off is finished first.
+    """
     view = View(None if as_json else sys.stdout)
     # Whatever ends the command, its last words come after the live area has gone.
     click.get_current_context().call_on_close(view.close)
@@ -66,7 +69,7 @@ def project_for(as_json: bool, answers: str | None = None, **workflow: Any) -> P
     if answers:
         ask = answer_file.from_file(Path(answers))
     say = (lambda _: None) if as_json else view.tell
-    project = open_project(None, ask, say, view.watch, someone or bool(answers), known_layouts())
+    project = open_project(None, ask, say, view.watch, someone or bool(answers), known_layouts(), writes=True)
     chosen = {key: value for key, value in workflow.items() if value is not None}
     if chosen:
         project = replace(project, config=project.config.with_settings("workflow", **chosen))

@@ -10,6 +10,7 @@ import click
 from agentd.app import LAYOUTS, open_project
 from agentd.cli.output import print_json, say
 from agentd.errors import Interrupted
+from agentd.runs import unfinished
 from agentd.runs.layout import Layout
 from agentd.runs.project import Project
 from agentd.runs.report import Report
@@ -30,7 +31,13 @@ def known_layouts() -> tuple[Layout, ...]:
 
 def attended_to(project: Project) -> Project:
     """The project, with its warnings told and its signals heeded."""
-    for warning in project.config.warnings:
+    cut_off = unfinished.interrupted(project.root)
+    about = (
+        f"the {cut_off.command} of {cut_off.run} was interrupted; finish it: agentd {cut_off.command} {cut_off.run}"
+        if cut_off
+        else ""
+    )
+    for warning in (*project.config.warnings, *filter(None, [about])):
         print(f"Warning: {warning}", file=sys.stderr)
     heed_signals(project)
     return project

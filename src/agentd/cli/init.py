@@ -2,7 +2,8 @@
 
 import click
 
-from agentd.cli.face import json_option, project_for
+from agentd.cli.driving import project_for
+from agentd.cli.face import json_option
 from agentd.cli.output import tell
 from agentd.runs.example_config import example_config
 from agentd.state import durable

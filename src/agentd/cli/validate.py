@@ -4,6 +4,7 @@ import os
 
 import click
 
+from agentd.cli.driving import project_for
 from agentd.cli.face import json_option, plain, project_here
 from agentd.cli.output import tell
 from agentd.errors import UsageError
@@ -24,7 +25,7 @@ def command(change: str, specs: bool, strict: bool, fix: bool, verbose: bool, as
     """Check the documents of CHANGE, or of all active changes and the spec library. No agent is called."""
     if change and specs:
         raise UsageError("A change and --specs cannot be checked at once.", f"agentd validate {change}")
-    project = project_here(as_json)
+    project = project_for(as_json) if fix else project_here(as_json)
     if change:
         found = validation.validate_change(project, change, fix)
     elif specs:

@@ -11,9 +11,9 @@ _SPECIAL = re.compile(r"[\\*?\[]")
 
 
 def exclude_file(folder: Path) -> Path | None:
-    """Return the path of the repository's `info/exclude`, or None outside of a repository."""
+    """Return the real path of the repository's `info/exclude`, or None outside of a repository."""
     try:
-        return folder / text(folder, "rev-parse", "--git-path", "info/exclude")
+        return (folder / text(folder, "rev-parse", "--git-path", "info/exclude")).resolve()
     except AgentdError:
         return None
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agentd import files
 from agentd.errors import Corrupt
 from agentd.state import durable, reading
 
@@ -35,7 +34,7 @@ def read(folder: Path) -> Base | None:
     """The base of a change; None for one that was begun without."""
     path = folder / NAME
     try:
-        data = json.loads(files.read(path))
+        data = json.loads(reading.own(path))
         specs = {name: entry and _checked(entry) for name, entry in data["specs"].items()}
     except FileNotFoundError:
         return None

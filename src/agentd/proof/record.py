@@ -9,13 +9,13 @@ from dataclasses import asdict, dataclass, field, fields
 from hashlib import sha256
 from typing import Any, TypeVar
 
-from agentd import files
 from agentd.errors import AgentdError, Corrupt
 from agentd.git import trees
 from agentd.model.decision import Decision
 from agentd.model.evidence import Evidence
 from agentd.proof import evidence_file
 from agentd.runs.work import Work
+from agentd.state import reading
 
 KEY = "implementation"
 BASELINE, EVIDENCE = "baseline.json", "evidence.json"
@@ -169,7 +169,7 @@ def keep_evidence(work: Work, name: str, seen: Evidence, status: str) -> None:
 def evidence(work: Work, name: str = EVIDENCE) -> tuple[Evidence | None, str]:
     """What was seen, and why it does not count: it is missing, or it is not what agentd wrote."""
     try:
-        data = files.read(work.home / name)
+        data = reading.own(work.home / name)
     except OSError:
         return None, f"{name} is missing"
     known = record(work).baseline if name == BASELINE else record(work).evidence

@@ -15,15 +15,18 @@ from agentd.model.rules import Rules
 from agentd.runs.config_values import merge
 from agentd.runs.defaults import AGENT, DEFAULTS
 from agentd.runs.layout import Layout
+from agentd.state import reading
 
 
 @dataclass(frozen=True)
 class Config:
-    """Every setting, with what is odd about the files it came from."""
+    """Every setting, with what is odd about the files it came from; `brought` has the agents whose program the project's
+    own file names."""
 
     sections: Mapping[str, Mapping[str, Any]]
     warnings: tuple[str, ...] = field(default=())
     limited: tuple[str, ...] = ("workflow", "limits")
+    brought: frozenset[str] = frozenset()
 
     def get(self, section: str, key: str) -> Any:
         return self.sections[section][key]
@@ -82,7 +85,11 @@ class Config:
 def read_config(root: Path, layouts: Iterable[Layout] = (), env: Mapping[str, str] | None = None) -> Config:
     """The merged configuration of a project, with the sections of these families."""
     paths = (personal_file(os.environ if env is None else env), root / "agentd" / "config.toml")
-    found = [(path, _read(path)) for path in paths if path is not None and path.is_file()]
+    found = [
+        (path, _read(path, brought))
+        for path, brought in zip(paths, (False, True), strict=True)
+        if path is not None and (path.is_file() or (brought and path.is_symlink()))
+    ]
     named = [data[key] for _, data in found for key in ("roles", "fallback") if isinstance(data.get(key), dict)]
     others = {name: dict(AGENT) for names in named for name in names.values() if isinstance(name, str)}
     own = {name: keys for layout in layouts for name, keys in layout.settings.items()}
@@ -95,7 +102,9 @@ def read_config(root: Path, layouts: Iterable[Layout] = (), env: Mapping[str, st
             warnings.append(
                 f"[{name}] default = {keys['default']!r} chooses among [[{name}.models]], and there are none"
             )
-    return Config(sections, tuple(warnings), ("workflow", *own, "limits"))
+    theirs = next((data for path, data in found if path == paths[1]), {})
+    brought = frozenset(name for name, keys in theirs.items() if isinstance(keys, dict) and "command" in keys)
+    return Config(sections, tuple(warnings), ("workflow", *own, "limits"), brought)
 
 
 def personal_file(env: Mapping[str, str]) -> Path | None:
@@ -109,11 +118,12 @@ def personal_file(env: Mapping[str, str]) -> Path | None:
     return Path(base) / "agentd" / "config.toml" if base else None
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path, brought: bool) -> dict[str, Any]:
+    """A file of settings; one that the project brings is not read through a link."""
     import tomllib
 
     try:
-        return tomllib.loads(files.read(path, files.SMALL).decode("utf-8"))
+        return tomllib.loads((reading.own(path) if brought else files.read(path, files.SMALL)).decode("utf-8"))
     except UnicodeDecodeError:
         raise BadConfig(f"{path}: not UTF-8 text.", f"save {path} as UTF-8") from None
     except (ValueError, RecursionError) as error:

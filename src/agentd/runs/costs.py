@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agentd import files
 from agentd.errors import AgentdError
 from agentd.runs.overview import Unreadable
 from agentd.runs.project import Project
-from agentd.state import durable
+from agentd.state import durable, reading
 from agentd.usage import ledger
 from agentd.usage.calls import Call, calls_in, count, dollars_of, kind, total
 from agentd.usage.ledger import Entry
@@ -84,7 +83,7 @@ def read_ledger(project: Project) -> list[Entry]:
     """Every call of the project that was ever recorded."""
     path = ledger_file(project)
     try:
-        return ledger.parse(files.read(path))
+        return ledger.parse(reading.own(path))
     except FileNotFoundError:
         return []
     except OSError as error:

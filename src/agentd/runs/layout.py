@@ -1,17 +1,27 @@
 """What is known of a family before any of its code is loaded: where its runs are, how their files look, what its tables may name."""
 
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from agentd.errors import NotFound, RunNotFound, UsageError
+from agentd.errors import Corrupt, NotFound, RunNotFound, UsageError
 from agentd.state.codecs import Codec
 from agentd.state.layout import NAME, Place, folders_in
 
 Places = Mapping[str, str]
+
+
+def refuse_link(root: Path, home: str) -> None:
+    """An error if the home of runs, or a folder on the way to it, is a link: a repository can bring one that leads anywhere."""
+    for number in range(home.count("/") + 1):
+        link = root.joinpath(*home.split("/")[: number + 1])
+        if link.is_symlink():
+            what = f"{link} is a link to {link.resolve()}, and agentd follows no link to its runs."
+            raise Corrupt(what, f"rm {shlex.quote(str(link))}   # only the link; then run the same command again")
 
 
 @dataclass(frozen=True)
@@ -29,7 +39,7 @@ class Layout:
     children_share children work on the documents of the run they belong to
     at_once        how many children run side by side; None: as the configuration says
     guarded_keys   keys of the state file that no agent may change, besides those of every family
-    unfinished     a file that says that a command was cut off; `recover` is the place of what finishes it
+    recover        what finishes a command that was cut off (`runs/unfinished.py`)
     next           what to type in a phase for which the table has no command
     settings       its own sections of the configuration, with their defaults
     call_names     the names under which calls of a step are kept, where that is not the step's own
@@ -58,7 +68,6 @@ class Layout:
     children_share: bool = False
     at_once: int | None = None
     guarded_keys: tuple[str, ...] = ()
-    unfinished: str = ""
     recover: str = ""
     next: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -87,6 +96,8 @@ class Layout:
         """Where a run lives, or would live. The name is checked, so that no path leads out of its home."""
         if not self.names.fullmatch(name) or len(name) > 100:
             raise UsageError(f"'{name}' cannot name a run: use {self.allowed}, at most 100.", "for example: add-oauth")
+        for home in self.homes:
+            refuse_link(root, home)
         folders = [root / home / name for home in self.homes]
         return Place(self.name, name, next((folder for folder in folders if folder.is_dir()), folders[0]))
 
@@ -94,6 +105,7 @@ class Layout:
         """Every folder that could hold a run, or a run of this name; without those that are over, if so wanted."""
         for home in self.homes:
             base = root / home
+            refuse_link(root, home)
             for found in () if home == self.over and not over else [name] if name else folders_in(base):
                 folder = base / found
                 if NAME.fullmatch(found) and (not name or folder.is_dir()):

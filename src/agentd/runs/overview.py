@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from agentd import files
 from agentd.errors import AgentdError, NotFound, RunNotFound
+from agentd.runs import unfinished
 from agentd.runs.project import Project
 from agentd.runs.report import Report, report
-from agentd.state import journal, lock
+from agentd.runs.unfinished import Unfinished
+from agentd.state import journal, lock, reading
 
 
 def status(project: Project, name: str) -> Report:
@@ -24,7 +25,7 @@ def status(project: Project, name: str) -> Report:
         layout = project.layout(wanted) if wanted else project.layouts[0]
         raise layout.missing(error.message, error.fix) from None
     state, family = project.store(place).load(), load(project.layout(place.family))
-    found = report(project, place, state, family.summary(state))
+    found = _cut_off(report(project, place, state, family.summary(state)), unfinished.interrupted(project.root))
     if found.doing == "finished":
         return found
     return replace(found, warnings=tuple(family.agents.notices(project, project.workflow(found.workflow))))
@@ -40,11 +41,25 @@ class Unreadable:
 
 def overview(project: Project, archived: bool = False) -> Iterator[Report | Unreadable]:
     """Every run; one that cannot be read is listed with its error and hides none of the others."""
-    for place in project.places(over=archived):
+    cut_off = unfinished.interrupted(project.root)
+    places = list(project.places(over=archived))
+    if cut_off:  # its folder may have moved already
+        places += [
+            place for place in project.layout(cut_off.family).places(project.root, cut_off.run) if place not in places
+        ]
+    for place in places:
         try:
-            yield report(project, place, project.store(place).peek())
+            yield _cut_off(report(project, place, project.store(place).peek()), cut_off)
         except AgentdError as error:
             yield Unreadable(project.label(place), error)
+
+
+def _cut_off(found: Report, note: Unfinished | None) -> Report:
+    """The report on a run, with the command that finishes what was cut off, if that was about this run."""
+    if note is None or (note.family, note.run) != (found.workflow, found.name):
+        return found
+    words = f"the {note.command} was cut off; the same command finishes it"
+    return replace(found, doing="interrupted", note=words, next=f"agentd {note.command} {note.run}")
 
 
 def log(project: Project, name: str, last: int = 0) -> tuple[Path, list[dict[str, Any]]]:
@@ -72,7 +87,7 @@ def transcripts(project: Project, name: str, call: str = "") -> Iterator[tuple[s
         known = ", ".join(dict.fromkeys(path.stem for _, path in found)) or "none"
         raise NotFound(f"There is no transcript of a call '{call}' (there are: {known}).", f"agentd log {name} --raw")
     for shown, path in wanted:
-        yield shown, files.read(path).decode(errors="replace").splitlines()
+        yield shown, reading.own(path).decode(errors="replace").splitlines()
 
 
 def _transcripts(folder: Path) -> list[Path]:
@@ -83,8 +98,8 @@ def _transcripts(folder: Path) -> list[Path]:
 def begun(path: Path) -> str:
     """When a call began, as the first line of its transcript says."""
     try:
-        with path.open(encoding="utf-8", errors="replace") as lines:
-            head = json.loads(lines.readline())
+        with reading.opened(path) as lines:
+            head = json.loads(lines.readline().decode(errors="replace"))
     except (OSError, ValueError, RecursionError):
         return ""
     return str(head.get("at", "")) if isinstance(head, dict) else ""

@@ -159,6 +159,7 @@ def child_store(work: Work, step: str, item: str) -> Store:
 
 def _clear_folder(folder: Path) -> None:
     """Children of a rewound step; gone as a whole, twice does no harm."""
+    durable.refuse_links(folder, "cleared")
     try:
         if folder.is_dir():
             shutil.rmtree(folder)

@@ -1,13 +1,14 @@
 """The workflows of a project by name: the families' own tables, and those that a person keeps in `agentd/workflows/`."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from agentd import files
 from agentd.errors import NotFound, Unsound
 from agentd.model.workflow import Workflow
 from agentd.runs.layout import Layout
+from agentd.state import reading
 from agentd.workflows.limits import with_limits
 from agentd.workflows.shipped import parse, shipped
 
@@ -77,11 +78,11 @@ class Tables:
 
     def _parse(self, name: str) -> Workflow:
         path = self._files().get(name)
-        return self.built_in(name) if path is None else self._parse_file(path, os.path.relpath(path))
+        return self.built_in(name) if path is None else self._parse_file(path, os.path.relpath(path), reading.own)
 
-    def _parse_file(self, path: Path, source: str) -> Workflow:
+    def _parse_file(self, path: Path, source: str, read: Callable[[Path], bytes] = files.read) -> Workflow:
         try:
-            table = parse(files.read(path, files.SMALL).decode(), source)
+            table = parse(read(path).decode(), source)
         except OSError as error:
             raise NotFound(f"{source}: {error.strerror}.", "agentd workflow list") from None
         except UnicodeDecodeError:

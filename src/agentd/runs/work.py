@@ -8,11 +8,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from agentd import files
 from agentd.model.workflow import Workflow
 from agentd.runs.layout import Layout
 from agentd.runs.project import Project
-from agentd.state import durable
+from agentd.state import durable, reading
 from agentd.state.codecs import State
 from agentd.state.layout import Place
 from agentd.state.store import Store
@@ -112,7 +111,7 @@ class Work:
     def read(self, name: str) -> str:
         """A document of the run whatever its bytes; nothing if there is none."""
         try:
-            return files.read(self.home / name).decode(errors="surrogateescape")
+            return reading.own(self.home / name).decode(errors="surrogateescape")
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             return ""
 

@@ -6,10 +6,9 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from agentd import files
 from agentd.errors import BadAnswer, Corrupt
 from agentd.model.decision import Answer
-from agentd.state import durable
+from agentd.state import durable, reading
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _STOP = "stop.json"
@@ -26,7 +25,7 @@ def read(folder: Path, decision_id: str) -> Answer | None:
     """The answer to a decision, if there is one."""
     path = _path(folder, decision_id)
     try:
-        data = files.read(path)
+        data = reading.own(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:

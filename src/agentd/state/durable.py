@@ -44,21 +44,33 @@ _FIXES = {
 _FIX = "ls -ld {folder} {path}   # put this right, then run the same command again"
 
 
+def refuse_links(path: Path, verb: str = "written") -> None:
+    """An error if a path, or a folder on the way to it, is a link: a repository can bring one that leads anywhere.
+
+    Projects begin at a real path, so that a link above one does not count.
+    """
+    path = Path(os.path.abspath(path))
+    if os.path.realpath(path) != str(path):
+        link = next((each for each in (*reversed(path.parents), path) if os.path.islink(each)), path)
+        what = (
+            f"{path} was not {verb}: {link} is a link to {os.path.realpath(link)}, and agentd writes through no link."
+        )
+        raise DiskTrouble(what, f"rm {shlex.quote(str(link))}   # only the link; then run the same command again")
+
+
 def replace(path: Path, data: bytes, role: str, mode: int | None = None) -> None:
-    """Put `data` in the place of the file, keeping its permission bits (`mode` if there is none); a symlink is written
-    through."""
+    """Put `data` in the place of the file, keeping its permission bits (`mode` if there is none)."""
     moment = crash.enter(role)
     with _in_words(path):
         with suppress(FileNotFoundError):
             mode = stat.S_IMODE(os.stat(path).st_mode)
-        target = Path(os.path.realpath(path)) if os.path.islink(path) else path
-        temp = _write_temp(target, data, moment, mode)
+        temp = _write_temp(path, data, moment, mode)
         try:
-            os.replace(temp, target)
+            os.replace(temp, path)
         except OSError:
             _discard(temp)
             raise
-        _sync_folder(target.parent)
+        _sync_folder(path.parent)
     crash.leave(moment)
 
 
@@ -103,6 +115,7 @@ def create(path: Path, data: bytes, role: str) -> bool:
 def move(path: Path, target: Path, role: str) -> None:
     """Give a file or folder another place on the same disk."""
     moment = crash.enter(role)
+    refuse_links(path.parent, "moved")
     with _in_words(target, "moved"):
         os.rename(path, target)
         if moment == "torn":
@@ -124,7 +137,7 @@ def copy_aside(path: Path, home: Path | None = None) -> Path:
 def remove(path: Path, role: str) -> None:
     """Take a file away, if it is there."""
     moment = crash.enter(role)
-    with _in_words(path, "removed"), suppress(FileNotFoundError):
+    with _in_words(path, "removed", link=True), suppress(FileNotFoundError):
         os.unlink(path)
         if moment == "torn":
             crash.die()
@@ -175,7 +188,9 @@ def trouble(path: Path, error: OSError, verb: str = "written") -> DiskTrouble:
 
 
 @contextmanager
-def _in_words(path: Path, verb: str = "written") -> Iterator[None]:
+def _in_words(path: Path, verb: str = "written", link: bool = False) -> Iterator[None]:
+    """The system's errors told in words; `link`: what is there may itself be a link, as it is not written to."""
+    refuse_links(path.parent if link else path, verb)
     try:
         yield
     except OSError as error:

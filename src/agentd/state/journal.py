@@ -6,8 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agentd import files
-from agentd.state import durable
+from agentd.state import durable, reading
 
 NAME = "journal.jsonl"
 UNDONE = "undone"
@@ -38,7 +37,7 @@ def read(folder: Path) -> list[dict[str, Any]]:
 def scan(folder: Path) -> Reading:
     """Every event, and the number of torn lines between them."""
     try:
-        data = files.read(folder / NAME)
+        data = reading.own(folder / NAME)
     except FileNotFoundError:
         return Reading([], 0)
     except OSError as error:
@@ -51,7 +50,7 @@ def tail(folder: Path, n: int) -> list[dict[str, Any]]:
     if n <= 0:
         return []
     try:
-        with (folder / NAME).open("rb") as file:
+        with reading.opened(folder / NAME) as file:
             start, size, data = file.seek(0, 2), _CHUNK, b""
             while True:
                 start, end = max(0, start - size), start

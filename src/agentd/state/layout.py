@@ -1,11 +1,13 @@
 """Where a project begins and what the folders of its runs are called. It reads names of folders, nothing in them."""
 
+import hashlib
 import os
 import re
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from agentd import files
 from agentd.errors import Corrupt
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -43,17 +45,33 @@ def point_home(private: Path, root: Path) -> None:
     (private / HOME_FILE).write_bytes(os.fsencode(root))
 
 
+def private_folder(root: Path, env: Mapping[str, str] = os.environ) -> Path:
+    """Where notes about a project are kept that no clone can bring: in git's private folder, else in the person's own
+    folder for state. git is not started."""
+    for folder in (root, *root.parents):
+        private = _git_folder(folder)
+        if private is not None:
+            return Path(os.path.realpath(private), "agentd", root.relative_to(folder))
+    state = env.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    return Path(os.path.realpath(state), "agentd", hashlib.sha256(os.fsencode(root)).hexdigest()[:16])
+
+
+def _git_folder(folder: Path) -> Path | None:
+    """The private folder of the checkout whose top this is."""
+    mark = folder / ".git"
+    if mark.is_file():
+        with suppress(OSError, ValueError):
+            return folder / mark.read_text().removeprefix("gitdir:").strip()
+    return mark if (mark / "HEAD").exists() else None
+
+
 def _main_checkout(folder: Path) -> Path | None:
     """The project a worktree belongs to, if agentd made it."""
-    link = folder / ".git"
-    if not link.is_file():
-        return None
-    try:
-        private = folder / files.read(link).decode().removeprefix("gitdir:").strip()
-        root = Path(os.fsdecode(files.read(private / HOME_FILE)))
-    except (OSError, ValueError):
-        return None
-    return root if root.is_dir() else None
+    private = _git_folder(folder) if (folder / ".git").is_file() else None
+    with suppress(OSError, ValueError):
+        root = Path(os.fsdecode((private / HOME_FILE).read_bytes())) if private else None
+        return root if root and root.is_dir() else None
+    return None
 
 
 def folders_in(base: Path) -> list[str]:

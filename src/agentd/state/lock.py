@@ -12,14 +12,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from agentd import files
 from agentd.errors import Held
-from agentd.state import durable
+from agentd.state import durable, reading
 
 NAME = ".lock"
 _TRIES = 20
 _PATIENT_TRIES = 3
 _PAUSE = 0.01
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 class Lock:
@@ -47,6 +47,7 @@ def acquire(folder: Path, command: str = "", seconds: float = 0.0, deep: bool = 
     """Hold what is in this folder, rid of what dead writers left; Held, with the holder's name, if somebody else does
     and does not let go within some seconds. `deep`: the folders below it belong to it, too."""
     path = folder / NAME
+    durable.refuse_links(path, "locked")
     tried, end = 0, time.monotonic() + seconds
     while tried < _TRIES or time.monotonic() < end:
         try:
@@ -71,7 +72,7 @@ def acquire(folder: Path, command: str = "", seconds: float = 0.0, deep: bool = 
 def holder(folder: Path) -> dict[str, Any] | None:
     """Who holds the run, as far as the file tells; None if nobody does."""
     try:
-        fd = os.open(folder / NAME, os.O_RDONLY)
+        fd = os.open(folder / NAME, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return None
     try:
@@ -96,8 +97,9 @@ def _let_go(fd: int) -> None:
 def there(folder: Path) -> Path:
     """The file that is locked, made if it is not there: a sandbox lets through only what is."""
     path = folder / NAME
+    durable.refuse_links(path, "locked")
     try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o644))
+        os.close(os.open(path, _FLAGS, 0o644))
     except OSError as error:
         raise durable.trouble(path, error, "locked") from error
     return path
@@ -105,7 +107,7 @@ def there(folder: Path) -> Path:
 
 def _take(path: Path) -> int | None:
     """The locked file; None if another one has come into its place meanwhile."""
-    fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    fd = os.open(path, _FLAGS, 0o644)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         with suppress(FileNotFoundError):
@@ -129,7 +131,7 @@ def _sign(fd: int, command: str) -> None:
 def _read(path: Path) -> dict[str, Any]:
     """What the file says; nothing if it is empty or half-written."""
     try:
-        found = json.loads(files.read(path))
+        found = json.loads(reading.own(path))
     except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -4,7 +4,7 @@ import errno
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from agentd import files
 from agentd.state import durable
@@ -27,10 +27,38 @@ class Page(NamedTuple):
         return self.data.decode(errors="surrogateescape")
 
 
+def own(path: Path) -> bytes:
+    """One of agentd's own files. A link in its place, or in that of its folder, is not followed, and OSError says so."""
+    if os.path.islink(path.parent):
+        raise OSError(errno.ELOOP, "it is a link, which is not followed", str(path.parent))
+    try:
+        return files.read(path, flags=os.O_NOFOLLOW)
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        raise OSError(errno.ELOOP, "it is a link, which is not followed", str(path)) from None
+
+
+def opened(path: Path) -> BinaryIO:
+    """One of agentd's own files. A link in its place, or in that of its folder, is not followed, and OSError says so."""
+    if os.path.islink(path.parent):
+        raise OSError(errno.ELOOP, "it is a link, which is not followed", str(path.parent))
+    try:
+        fd = os.open(path, _FLAGS)
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        raise OSError(errno.ELOOP, "it is a link, which is not followed", str(path)) from None
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OSError(errno.EISDIR, "it is not a file", str(path))
+    return open(fd, "rb")
+
+
 def raw(path: Path) -> str | None:
     """A file as it is, whatever its bytes; None if there is none."""
     try:
-        return files.read(path).decode(errors="surrogateescape")
+        return own(path).decode(errors="surrogateescape")
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
@@ -74,7 +102,7 @@ def markdown(home: str, below: str = "") -> Iterator[Page]:
 def listing(home: str, below: str = "") -> Iterator[tuple[str, str]]:
     """The names of these files; a folder that cannot be looked into is there with its problem."""
     folder = f"{home}/{below}" if below else home
-    if below and os.path.islink(folder):
+    if os.path.islink(folder):
         yield below, "it is a link to a folder, which is not followed"
         return
     try:

@@ -12,7 +12,7 @@ from typing import Any
 from agentd import files
 from agentd.errors import Corrupt
 from agentd.model.run import Run
-from agentd.state import durable, journal
+from agentd.state import durable, journal, reading
 from agentd.state.codecs import Codec, Malformed, State, decode, encode
 from agentd.text import lossless_yaml
 
@@ -40,9 +40,9 @@ class Store:
     def load(self) -> State:
         """What the file says; a file that cannot be believed is an error that leaves it untouched."""
         try:
-            text = files.read(self.path)
+            text = reading.own(self.path)
         except OSError as error:
-            raise Corrupt(f"{self.path}: {error.strerror}.", f"ls -l {self.path}") from None
+            raise Corrupt(f"{error.filename or self.path}: {error.strerror}.", f"ls -l {self.path}") from None
         data = self._parse(text)
         try:
             state = decode(self.codec, data)
@@ -54,7 +54,7 @@ class Store:
     def peek(self) -> State:
         """What the file says, for looking at it only; much quicker than `load`, which tells of any trouble with it."""
         try:
-            text = files.read(self.path)
+            text = reading.own(self.path)
             yaml_file = self.codec.file.endswith(".yaml")
             return decode(self.codec, lossless_yaml.load(text.decode()) if yaml_file else self._parse(text))
         except (OSError, UnicodeDecodeError, Corrupt, Malformed):
@@ -78,7 +78,7 @@ class Store:
         if self._is_as_saved():
             return []
         known = self._known
-        theirs = self._parse(files.read(self.path))
+        theirs = self._parse(reading.own(self.path))
         changed = [key for key in keys if theirs.get(key) != known.get(key)]
         if changed:
             kept = {key: value for key, value in theirs.items() if key not in changed}
@@ -166,7 +166,7 @@ class Store:
     def _is_as_saved(self) -> bool:
         """Whether the file is what it was when it was last loaded or saved; a new one is."""
         try:
-            return not self._text or files.read(self.path) == self._text
+            return not self._text or reading.own(self.path) == self._text
         except OSError:
             return False
 

@@ -21,7 +21,7 @@ def examine(project: Project, unread: BadConfig | None = None, live: bool = Fals
         scratch = Path(name).resolve()
         cast = agents.find_cast(project)
         known = {}
-        for found in agents.check_agents(project, cast, scratch):
+        for found in agents.check_agents(project, cast, scratch, live):
             known[found.name] = found
             yield found
         yield from agents.check_roles(project, cast, known)

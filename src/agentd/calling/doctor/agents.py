@@ -35,15 +35,20 @@ def playing(cast: Cast) -> dict[str, Player]:
     return {players[0].agent: players[0] for players in cast.values() if isinstance(players, list)}
 
 
-def check_agents(project: Project, cast: Cast, scratch: Path) -> Iterator[Found]:
-    """Every agent that has a program of its own, comes from another package, or is named in the configuration."""
+def check_agents(project: Project, cast: Cast, scratch: Path, live: bool = False) -> Iterator[Found]:
+    """Every agent that has a program of its own, comes from another package, or is named in the configuration.
+
+    A program that the project names is only started if a person asked for `live` calls.
+    """
     named = [*map(project.config.agent_of, cast), *project.config.sections["fallback"].values()]
     names = dict.fromkeys([*playing(cast), *named, *roster.STANDBYS, *plugins.installed()])
     with ThreadPoolExecutor(len(names)) as pool:
-        yield from pool.map(lambda name: _agent(project, name, name in playing(cast), name in named, scratch), names)
+        yield from pool.map(
+            lambda name: _agent(project, name, name in playing(cast), name in named, scratch, live), names
+        )
 
 
-def _agent(project: Project, name: str, plays: bool, named: bool, scratch: Path) -> Found:
+def _agent(project: Project, name: str, plays: bool, named: bool, scratch: Path, live: bool) -> Found:
     try:
         adapter = roster.find(project, name)
         lacks, words = roster.missing(project, name), roster.program(project, name)
@@ -55,11 +60,14 @@ def _agent(project: Project, name: str, plays: bool, named: bool, scratch: Path)
         told = lacks.removeprefix(f"{name} is ") + ("" if named else "; no role needs it")
         return Found("agents", name, "warning" if named else "ok", told, roster.remedy(project, name), facts)
     section, version = project.config.sections.get(name, {}), ""
-    if adapter.program:
+    trouble, brought = "", name in project.config.brought and not live
+    if adapter.program and brought:
+        version = "not started, because agentd/config.toml names it"
+    elif adapter.program:
         version, trouble = read_version(project, [path, *words[1:]], scratch)
     else:  # a person's own program may do anything if it is started with --version
         trouble = _lacks_script(project, name, section) if adapter.needs == "script" else ""
-    facts["version"] = version
+    facts["version"] = "" if brought else version
     if trouble:
         fix = adapter.install or f"${{EDITOR:-vi}} agentd/config.toml   # [{name}]"
         return Found("agents", name, "problem" if plays else "warning", trouble, fix, facts)

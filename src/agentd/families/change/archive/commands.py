@@ -10,13 +10,13 @@ from agentd.families.change.archive import conflict_copies, messages, records, s
 from agentd.families.change.archive import undo as undoing
 from agentd.families.change.archive.records import Record
 from agentd.families.change.archive.spec_merge import Result
-from agentd.families.change.archive.transaction import Pending
 from agentd.library.exclusive import holding
 from agentd.model.merge import Prefer
-from agentd.runs import state_guard
+from agentd.runs import state_guard, unfinished
 from agentd.runs.lifecycle import go_on, look
 from agentd.runs.project import Project
 from agentd.runs.report import Report
+from agentd.runs.unfinished import Unfinished
 from agentd.runs.work import work_on
 from agentd.state import lock
 from agentd.state.layout import Place
@@ -24,6 +24,7 @@ from agentd.state.layout import Place
 
 def archive(project: Project, change: str, prefer: Prefer = "") -> Report:
     """Merge the specs of a complete change into the library and move its folder to the archive."""
+    transaction.refuse_brought(project.root)
     with holding(project.root):
         finished = (finish(project), *project.finished)
         place = project.find(change, NAME)
@@ -50,7 +51,7 @@ def archive_one(project: Project, place: Place, prefer: Prefer = "") -> Report:
         _cancel(project, place.name)
         raise
     if told.phase == "archived":
-        transaction.end(project.root)
+        unfinished.end(project.root)
     else:
         _cancel(project, place.name)
     return told
@@ -58,6 +59,7 @@ def archive_one(project: Project, place: Place, prefer: Prefer = "") -> Report:
 
 def undo(project: Project, change: str) -> Report:
     """Restore the library and a change as they were before it was archived."""
+    transaction.refuse_brought(project.root)
     with holding(project.root):
         finished = (finish(project), *project.finished)
         place = project.find(change, NAME, over=True)
@@ -99,7 +101,7 @@ def still_open(project: Project, change: str) -> list[tuple[Path, int]]:
 
 
 def recover(project: Project) -> Project:
-    """Finish or roll back what was interrupted, before any other command reads the project."""
+    """Finish or roll back what was interrupted, before a command that writes reads the project."""
     with holding(project.root):
         name = finish(project)
     return replace(project, finished=(*project.finished, name)) if name else project
@@ -111,13 +113,13 @@ def finish(project: Project) -> str:
     Gives the name of the change if the command is finished, else nothing. The caller holds the lock of the library.
     """
     root = project.root
-    found = transaction.pending(root)
-    if found is None:
+    found = unfinished.read(root)
+    if found is None or found.family != NAME:
         return ""
-    transaction.sweep(root, found.change)
-    folder = transaction.where(root, found.change)
+    transaction.sweep(root, found.run)
+    folder = transaction.where(root, found.run)
     record = records.read(folder)
-    what = f"the {found.command} of {found.change} was interrupted"
+    what = f"the {found.command} of {found.run} was interrupted"
     if record is None and not folder.exists():
         project.say(f"⚠ {what} and its folder is gone; the library may have only some of its specs")
     if record is not None and not (folder / "STATE.yaml").exists():
@@ -134,30 +136,30 @@ def finish(project: Project) -> str:
             else:
                 undoing.roll_back(root, record)
             project.say(f"⚠ {what} and has been rolled back: {error.message}")
-    transaction.end(root)
-    return found.change if done else ""
+    unfinished.end(root)
+    return found.run if done else ""
 
 
-def _finish(project: Project, found: Pending, record: Record) -> None:
+def _finish(project: Project, found: Unfinished, record: Record) -> None:
     if found.command == "undo":
         undoing.carry_out(project, record)
         return
     quiet = replace(project, say=lambda _: None, attended=False)
-    told = go_on(quiet, Place(NAME, found.change, transaction.where(project.root, found.change)), "archive")
+    told = go_on(quiet, Place(NAME, found.run, transaction.where(project.root, found.run)), "archive")
     if told.phase != "archived":
         what = f"its phase was set to {told.phase} meanwhile; set it again if you want that."
-        raise Meddled(what, f"agentd status {found.change}")
+        raise Meddled(what, f"agentd status {found.run}")
 
 
 def _cancel(project: Project, change: str) -> None:
     """Roll back an archive that failed; if that fails too, the next command finishes the archive."""
     root = project.root
     with suppress(AgentdError):
-        if transaction.pending(root) == Pending("archive", change):
+        if unfinished.read(root) == Unfinished(NAME, "archive", change):
             record = records.read(transaction.where(root, change))
             if record is not None:
                 _roll_back(project, record)
-            transaction.end(root)
+            unfinished.end(root)
 
 
 def _roll_back(project: Project, record: Record) -> None:

@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from agentd import files
 from agentd.errors import AgentdError, Corrupt
 from agentd.families.change import ARCHIVE, LAYOUT
 from agentd.model.merge import Delta
@@ -110,7 +109,7 @@ def remove(folder: Path) -> None:
 def read_json(path: Path, build: Callable[[Any], T], problem: str, fix: str) -> T | None:
     """Build a value from a JSON file; None if there is no file, Corrupt with this problem if it has another form."""
     try:
-        return build(json.loads(files.read(path)))
+        return build(json.loads(reading.own(path)))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:

@@ -4,17 +4,15 @@ A note says which command is in progress, so that the next command finishes it. 
 overwritten; the other files are then restored.
 """
 
-import json
 import os
 import re
 import shlex
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
 
-from agentd.errors import AgentdError, Meddled
+from agentd.errors import AgentdError, DiskTrouble, Meddled, Refused
 from agentd.families.change import ACTIVE, ARCHIVE, LAYOUT, NAME
 from agentd.families.change.archive import conflict_copies, messages, records
 from agentd.families.change.archive.records import Command, Record, Touched
@@ -23,43 +21,28 @@ from agentd.library import snapshot
 from agentd.model.merge import Prefer
 from agentd.model.run import Outcome
 from agentd.proof import record as proof
+from agentd.runs import unfinished
 from agentd.runs.project import Project
+from agentd.runs.unfinished import Unfinished
 from agentd.runs.work import Work, work_on
 from agentd.state import durable, reading
 from agentd.state.layout import Place
 
+BROUGHT = "agentd/.archiving.json"
 _OWN_WORDS = re.compile(r"(?:^|\s)#.*|^[\w.-]+:", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class Pending:
-    """The command in progress and its change."""
-
-    command: Command
-    change: str
-
-
-def pending(root: Path) -> Pending | None:
-    """The command that an earlier process began and did not finish."""
-    path = root / LAYOUT.unfinished
-    fix = f"rm {shlex.quote(str(path))}   # then run agentd archive or agentd undo again for the interrupted change"
-    return records.read_json(path, _pending, "does not say which archive or undo is in progress", fix)
-
-
-def _pending(data: Any) -> Pending:
-    if data["deed"] not in get_args(Command) or not LAYOUT.names.fullmatch(data["change"]):
-        raise ValueError
-    return Pending(data["deed"], data["change"])
-
-
 def begin(root: Path, command: Command, change: str) -> None:
-    """Note the command in progress. Once the change has a record, this process or the next one finishes it."""
-    data = {"deed": command, "change": change}
-    durable.replace(root / LAYOUT.unfinished, json.dumps(data).encode() + b"\n", "pending")
+    """Note the command in progress. Once the change has a record, this process or the next one that writes finishes it."""
+    unfinished.begin(root, Unfinished(NAME, command, change))
 
 
-def end(root: Path) -> None:
-    durable.remove(root / LAYOUT.unfinished, "pending")
+def refuse_brought(root: Path) -> None:
+    """Refuse the note of an earlier release, which a repository can bring: nobody can tell who made it."""
+    path = root / BROUGHT
+    if os.path.lexists(path):
+        what = f"{path} names an archive in progress, but it is part of the project and may be anybody's; it is not followed."
+        raise Refused(what, f"rm {shlex.quote(str(path))}   # then run the same command again")
 
 
 def prepare(work: Work, prefer: Prefer = "") -> None:
@@ -82,7 +65,7 @@ def merge(work: Work) -> Outcome:
     """Write the specs into the library and move the change's folder, as recorded; may be repeated."""
     root, folder, name = work.project.root, work.store.folder, work.state.run.name
     record = records.read(folder)
-    if record is None or pending(root) != Pending("archive", name):
+    if record is None or unfinished.read(root) != Unfinished(NAME, "archive", name):
         raise AgentdError(f"Only the archive command merges '{name}' into the library.", f"agentd archive {name}")
     write_specs(root, record, "archive", strict=folder.parent != root / ARCHIVE)
     for line in messages.effects(record.specs):
@@ -132,7 +115,8 @@ def revert(project: Project, record: Record, strict: bool) -> Path:
     write_specs(root, record, "undo", strict)
     folder = _move(where(root, record.change), root / ACTIVE)
     for name in sorted(record.folders, key=len, reverse=True):
-        with suppress(OSError):  # other files are in it
+        with suppress(OSError, DiskTrouble):  # other files are in it
+            durable.refuse_links(root / name, "removed")
             os.rmdir(root / name)
     copy = restore_state(folder, record)
     if copy is not None:

@@ -11,6 +11,7 @@ from agentd.families.change.archive import records, transaction
 from agentd.families.change.archive.records import Record
 from agentd.families.change.archive.spec_merge import dependencies
 from agentd.library import snapshot
+from agentd.runs import unfinished
 from agentd.runs.lifecycle import look
 from agentd.runs.project import Project
 from agentd.runs.report import Report
@@ -35,9 +36,9 @@ def undo_archive(project: Project, place: Place) -> Report:
     except AgentdError:
         with suppress(AgentdError):
             if roll_back(root, record):
-                transaction.end(root)
+                unfinished.end(root)
         raise
-    transaction.end(root)
+    unfinished.end(root)
     for each in record.specs:
         project.say(f"{snapshot.LIBRARY}/{each}: as it was before {name}")
     return look(project, Place(NAME, name, root / ACTIVE / name))
