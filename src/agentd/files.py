@@ -4,6 +4,7 @@ import errno
 import os
 import stat
 from pathlib import Path
+from typing import BinaryIO
 
 SMALL = 1 << 20  # what people write: documents, settings, scripts
 LARGE = 64 << 20  # what grows with the work: diaries, ledgers, transcripts
@@ -13,27 +14,32 @@ class Unreadable(OSError):
     """Something is there that is not for reading; `strerror` says why."""
 
 
-def read(path: "str | os.PathLike[str]", largest: int = LARGE, flags: int = 0) -> bytes:
-    """The bytes of a regular file. A pipe, a device, a folder or a larger file is Unreadable; other trouble an OSError."""
+def opened(path: "str | os.PathLike[str]", flags: int = 0) -> BinaryIO:
+    """A regular file. A pipe or a device is Unreadable, a folder is none; other trouble is an OSError."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)
     except ValueError as error:  # a name with a NUL
         raise Unreadable(errno.EINVAL, f"it cannot be a path: {error}", str(path)) from None
-    try:
-        found = os.fstat(fd)
-        if stat.S_ISDIR(found.st_mode):
-            raise IsADirectoryError(errno.EISDIR, "it is not a file", str(path))
-        if not stat.S_ISREG(found.st_mode):
-            raise Unreadable(errno.EINVAL, "it is not a file", str(path))
-        parts, left = list[bytes](), largest + 1
-        while left > 0 and found.st_size <= largest and (part := os.read(fd, min(left, SMALL))):
-            parts.append(part)
-            left -= len(part)
-        if left <= 0 or found.st_size > largest:
-            raise Unreadable(errno.EFBIG, f"it is larger than {largest >> 20} MiB", str(path))
-        return b"".join(parts)
-    finally:
-        os.close(fd)
+    kind = stat.S_IFMT(os.fstat(fd).st_mode)
+    if kind == stat.S_IFREG:
+        return open(fd, "rb")
+    os.close(fd)
+    if kind == stat.S_IFDIR:
+        raise IsADirectoryError(errno.EISDIR, "it is not a file", str(path))
+    raise Unreadable(errno.EINVAL, "it is not a file", str(path))
+
+
+def read(path: "str | os.PathLike[str]", largest: int = LARGE, flags: int = 0) -> bytes:
+    """The bytes of a regular file; a larger one is Unreadable."""
+    with opened(path, flags) as file:
+        return bounded(file, str(path), largest)
+
+
+def bounded(file: BinaryIO, name: str, largest: int = LARGE) -> bytes:
+    """All that is in an open file, if that is not too much."""
+    if os.fstat(file.fileno()).st_size > largest or len(data := file.read(largest + 1)) > largest:
+        raise Unreadable(errno.EFBIG, f"it is larger than {largest >> 20} MiB", name)
+    return data
 
 
 def text(path: Path, largest: int = SMALL) -> str | None:

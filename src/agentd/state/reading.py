@@ -28,15 +28,9 @@ class Page(NamedTuple):
 
 
 def own(path: Path) -> bytes:
-    """One of agentd's own files. A link in its place, or in that of its folder, is not followed, and OSError says so."""
-    if os.path.islink(path.parent):
-        raise OSError(errno.ELOOP, "it is a link, which is not followed", str(path.parent))
-    try:
-        return files.read(path, flags=os.O_NOFOLLOW)
-    except OSError as error:
-        if error.errno != errno.ELOOP:
-            raise
-        raise OSError(errno.ELOOP, "it is a link, which is not followed", str(path)) from None
+    """One of agentd's own files, read as `opened` opens it."""
+    with opened(path) as file:
+        return files.bounded(file, str(path))
 
 
 def opened(path: Path) -> BinaryIO:
@@ -44,15 +38,11 @@ def opened(path: Path) -> BinaryIO:
     if os.path.islink(path.parent):
         raise OSError(errno.ELOOP, "it is a link, which is not followed", str(path.parent))
     try:
-        fd = os.open(path, _FLAGS)
+        return files.opened(path, os.O_NOFOLLOW)
     except OSError as error:
         if error.errno != errno.ELOOP:
             raise
         raise OSError(errno.ELOOP, "it is a link, which is not followed", str(path)) from None
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
-        os.close(fd)
-        raise OSError(errno.EISDIR, "it is not a file", str(path))
-    return open(fd, "rb")
 
 
 def raw(path: Path) -> str | None:
