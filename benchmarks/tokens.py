@@ -1,11 +1,14 @@
 """What a plan sends over the wire: the same plan by each agent with its plain defaults, and with what agentd adds.
 
 Counted are the bytes of every request to the model, as a scripted model receives them: a plan of three specs, with a
-self-review of each document and a challenge. Everything runs in a network of its own, so it costs nothing.
+self-review of each document and a challenge; then a small change from its description to its review, by `agentd quick`, by
+the shortest other way, and by `claude -p` alone, which has neither plan nor review. Everything runs in a network of its own,
+so it costs nothing.
 """
 
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -13,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks import _plain
+from benchmarks import _plain, _small_scenes
 from benchmarks._plan_scenes import scenes
 from tests.contract import clis
 from tests.contract.lab import Lab
@@ -24,6 +27,9 @@ MODELS = {"claude": "sonnet", "codex": "gpt-5.2-codex", "gemini": "gemini-3-flas
 RATIO_LIMIT = 0.5
 # What planning by hand with these programs was said to take, without reviews, in tokens of four bytes.
 TOKEN_LIMIT = 214_000
+# Of the bytes of the shortest other way.
+QUICK_LIMIT = 0.6
+SMALL = ("quick plan", "plan", "proposal review", "challenge", "implement", "review", "other")
 STEPS = ("proposal", "proposal review", "spec", "spec review", "tasks", "tasks review", "challenge")
 
 
@@ -44,7 +50,67 @@ def main() -> int:
         print(f"  {'the whole plan':<16}{plain.total():>12,}{lean.total():>12,}{ratio:>8.2f}")
         print(f"  {tokens:,} tokens of four bytes (at most {TOKEN_LIMIT:,}); ratio at most {RATIO_LIMIT}\n")
         failed |= ratio > RATIO_LIMIT or tokens > TOKEN_LIMIT
+        failed |= tell_small(agent)
     return int(failed)
+
+
+def tell_small(agent: str) -> bool:
+    """Print the figures of a small change; whether the quick way is over its limit."""
+    shortest = measure_small(
+        agent, ("plan", "comment", _small_scenes.WORDS, "--skip-clarify", "--one-shot"), ("impl", "comment")
+    )
+    quick = measure_small(agent, ("quick", _small_scenes.WORDS, "--yes"))
+    ratio = quick.total() / shortest.total()
+    print(f"{agent:<18}{'shortest':>12}{'quick':>12}{'ratio':>8}")
+    for step in SMALL:
+        if shortest[step] or quick[step]:
+            print(f"  {step:<16}{shortest[step]:>12,}{quick[step]:>12,}")
+    print(f"  {'a small change':<16}{shortest.total():>12,}{quick.total():>12,}{ratio:>8.2f}  (at most {QUICK_LIMIT})")
+    if agent == "claude":
+        print(f"  {'claude -p alone':<16}{'':>12}{measure_alone().total():>12,}")
+    print()
+    return ratio > QUICK_LIMIT
+
+
+def measure_small(agent: str, *commands: tuple[str, ...]) -> Counter[str]:
+    """The bytes of the requests of these commands, by step."""
+    folder = Path(tempfile.mkdtemp(prefix="agentd-bench-"))
+    try:
+        with FakeModel(Scenes.load(_small_scenes.scenes())) as model:
+            lab = Lab(folder, clis.install(), model)
+            lab.play(agent)
+            lab.set(agent, models=[{"id": "only", "model": MODELS[agent], "complexity": "critical"}])
+            for words in commands:
+                done = lab.run(*words)
+                assert done.code == 0, done.out + done.err
+            return sizes(model)
+    finally:
+        shutil.rmtree(folder)
+
+
+def measure_alone() -> Counter[str]:
+    """The bytes of the requests of `claude -p`, which is asked for the same and edits the file."""
+    folder = Path(tempfile.mkdtemp(prefix="agentd-bench-"))
+    try:
+        with FakeModel(Scenes.load(_small_scenes.scenes())) as model:
+            lab = Lab(folder, clis.install(), model)
+            asked = f"{_small_scenes.WORDS} in {lab.root}"
+            words = ["claude", "-p", asked, "--model", MODELS["claude"], "--permission-mode", "acceptEdits"]
+            done = subprocess.run(
+                words, cwd=lab.root, env=lab.env, stdin=subprocess.DEVNULL, capture_output=True, text=True
+            )
+            assert done.returncode == 0, done.stdout + done.stderr
+            assert "how often" in (lab.root / "tally" / "words.py").read_text(), done.stdout
+            return sizes(model)
+    finally:
+        shutil.rmtree(folder)
+
+
+def sizes(model: FakeModel) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for request in model.requests:
+        found[request.scene or "other"] += request.size
+    return found
 
 
 def measure(agent: str) -> Counter[str]:
@@ -60,10 +126,7 @@ def measure(agent: str) -> Counter[str]:
             )
             done = lab.plan()
             assert done.code == 0, done.out + done.err
-            sizes: Counter[str] = Counter()
-            for request in model.requests:
-                sizes[request.scene or "other"] += request.size
-            return sizes
+            return sizes(model)
     finally:
         shutil.rmtree(folder)
 

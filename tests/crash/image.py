@@ -137,7 +137,7 @@ def check_implementations(root: Path) -> None:
         listed, problems = tasks.read((folder / "tasks.md").read_text(encoding="utf-8"))
         assert listed is not None, problems
         assert {task.status for task in listed.tasks} == {"completed"}, listed.tasks
-        rounds = sorted(path.name for path in (folder / "reviews").iterdir())
+        rounds = sorted(path.name for path in folder.glob("reviews/*"))  # none, if a person did without
         assert rounds == [f"{number:02}.md" for number in range(1, len(rounds) + 1)], rounds
 
 

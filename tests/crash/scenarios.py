@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.cli.quick_plans import scripted
 from tests.crash.implementations import (
     asked_change,
     doubted_change,
@@ -198,6 +199,20 @@ def answered(folder: Path) -> Sandbox:
     return sandbox
 
 
+def quick_change(folder: Path) -> Sandbox:
+    """A small change whose plan has to be repaired in form, with a person who says yes."""
+    sandbox = scripted(make_sandbox(folder))
+    good = sandbox.entry("sketch")["documents"]
+    broken = {**good, "specs/top-words.md": good["specs/top-words.md"].replace("### R1", "### A1")}
+    sandbox.script(
+        sketch={"documents": broken},
+        fix_sketch={"documents": {"specs/top-words.md": good["specs/top-words.md"]}},
+    )
+    (sandbox.root / ANSWERS).write_text("confirm: yes\n")
+    return with_record(sandbox)
+
+
+QUICK = ("quick", SHORT, "--id", CHANGE)
 RUN_BATCH = ("run", "batch", "two of them", "--name", "b1", "--answers", ANSWERS)
 AGAIN = ("impl", CHANGE, "--re-review")
 SCENARIOS = {
@@ -211,6 +226,8 @@ SCENARIOS = {
         Scenario("re_review", implemented_change, AGAIN, anew=True, sample=2, parts=3),
         Scenario("re_review_refused", to_doubt, AGAIN, code=1, anew=True, sample=1, parts=3),
         Scenario("impl_resolve", doubted_change, ("impl", CHANGE, "--resolve"), anew=True, sample=2, parts=3),
+        Scenario("quick", quick_change, (*QUICK, "--answers", ANSWERS), sample=5, parts=8),
+        Scenario("quick_unreviewed", quick_change, (*QUICK, "--yes", "--no-review"), sample=3, parts=6, most=40),
         Scenario("archive", implemented_change, ("archive", CHANGE), sample=4, parts=2),
         Scenario("batch", batch, RUN_BATCH, sample=6, parts=16),
         Scenario("wide", wide, RUN_BATCH, alone=False, sample=2, parts=10),

@@ -19,6 +19,7 @@ from agentd.model.workflow import Step, Workflow
 from agentd.redaction import redact, secret_values
 from agentd.runs import ports, state_guard, worktree
 from agentd.runs.project import Project
+from agentd.runs.report import again
 from agentd.runs.work import Work
 
 CLOCKS = ("timeout", "silence")
@@ -110,9 +111,8 @@ def _new_intent(work: Work, run: Run, step: Step) -> Intent:
 
 
 def _again(work: Work) -> str:
-    name, phase = work.top.state.run.name, work.top.state.run.phase
-    found = (word for word, phases in work.top.workflow.commands.items() if phase in phases)
-    return next((f"agentd {word} {name}" for word in found), f"agentd resume {work.top.workflow.name}/{name}")
+    workflow, state = work.top.workflow, work.top.state
+    return again(workflow, state, "" if workflow.commands else f"{workflow.name}/{state.run.name}")
 
 
 def _wait(work: Work, player: Player, tried: Tried, tries: int, retries: int) -> None:

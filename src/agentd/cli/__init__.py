@@ -13,6 +13,7 @@ from agentd.cli.ending import end
 from agentd.errors import UsageError
 
 COMMANDS = {
+    "quick": "Do a small change: one plan, one yes, done.",
     "plan": "Start a change, or go on planning it.",
     "impl": "Implement a change whose plan was approved.",
     "archive": "Merge a complete change's specs into the library.",

@@ -9,7 +9,7 @@ from agentd.runs.choice import choose, writable
 from agentd.runs.family import load
 from agentd.runs.lifecycle import go_on, look, start
 from agentd.runs.project import Project
-from agentd.runs.report import Report, pending
+from agentd.runs.report import Report, owner, pending
 from agentd.state import answers, lock
 from agentd.state.codecs import State
 from agentd.state.layout import Place
@@ -45,14 +45,14 @@ def resume(project: Project, name: str, steps: int | None = None) -> Report:
     workflow = project.workflow(state.run.workflow or place.family)
     if not workflow.commands or state.run.phase not in workflow.phases:
         return go_on(project, place, steps=steps)
-    owner = next((command for command, phases in workflow.commands.items() if state.run.phase in phases), "")
+    command = owner(workflow, state)
     first = workflow.first(state.run.phase).name
-    opens = owner and workflow.commands[owner][0] == state.run.phase and owner != next(iter(workflow.commands))
+    opens = command and workflow.commands[command][0] == state.run.phase and command != next(iter(workflow.commands))
     untouched = state.run.intent is None and state.run.step == first
-    if not owner or (opens and untouched):
+    if not command or (opens and untouched):
         return look(project, place)
     own = load(project.layout(place.family)).resume or go_on
-    return own(project, place, owner, steps)
+    return own(project, place, command, steps)
 
 
 def answer(

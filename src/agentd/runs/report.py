@@ -108,7 +108,7 @@ def report(
         step=run.step,
         doing=doing,
         note=note,
-        next=next_command(project.layout(place.family), workflow, place, run, open_ones, doing),
+        next=next_command(project.layout(place.family), workflow, place, state, open_ones, doing),
         folder=project.relative(place.folder),
         updated_at=str(state.fields.get(project.store(place).codec.updated_key, "")),
         decisions=open_ones,
@@ -147,9 +147,10 @@ def child_phases(stores: list[Store]) -> dict[str, str]:
 
 
 def next_command(
-    layout: Layout, workflow: Workflow, place: Place, run: Run, open_ones: tuple[Decision, ...], doing: str
+    layout: Layout, workflow: Workflow, place: Place, state: State, open_ones: tuple[Decision, ...], doing: str
 ) -> str:
     """What a person types next; it can always be pasted."""
+    run = state.run
     name = place.name if layout.bare else f"{workflow.name}/{place.name}"
     if open_ones:
         first = open_ones[0]
@@ -159,8 +160,20 @@ def next_command(
         return f"agentd log {name} --follow"
     if workflow.steps.get(run.step) and workflow.steps[run.step].kind == "end":
         return layout.next.get(run.phase, "agentd log {name}").format(name=name)
-    command = next((command for command, phases in workflow.commands.items() if run.phase in phases), "resume")
-    return f"agentd {command} {name}"
+    return again(workflow, state, name)
+
+
+def owner(workflow: Workflow, state: State) -> str:
+    """The command that takes a run further: that of the mode it began in, else the first that works in its phase."""
+    able = [command for command, phases in workflow.commands.items() if state.run.phase in phases]
+    mode = str(state.fields.get("mode") or "")
+    return mode if mode in able else able[0] if able else ""
+
+
+def again(workflow: Workflow, state: State, name: str = "") -> str:
+    """What a person types to take a run further. A command that begins runs takes no name, so these are resumed."""
+    command = owner(workflow, state)
+    return f"agentd {'resume' if command in ('', *workflow.starts) else command} {name or state.run.name}"
 
 
 def _doing(

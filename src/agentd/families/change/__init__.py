@@ -10,6 +10,10 @@ from agentd.state.codecs import Codec
 
 NAME = "change"
 ACTIVE, ARCHIVE = "agentd/changes", "agentd/archive"
+# The mode of a small change: the name of its start, and of the command that does it.
+QUICK = "quick"
+# The option by which a person does without a review, as it is recorded.
+NO_REVIEW = "--no-review"
 # The documents that an approval of the plan is bound to.
 PLAN = ("proposal.md", "specs/", "tasks.md")
 
@@ -28,7 +32,7 @@ LAYOUT = Layout(
     missing=ChangeNotFound,
     children_share=True,
     at_once=1,  # questions are asked one at a time, and each spec builds on the ones before it
-    guarded_keys=("challenged", "approval", "verdict", "generation"),
+    guarded_keys=("challenged", "approval", "verdict", "generation", "mode", "unreviewed"),
     recover="archive.commands.recover",
     next={"rejected": "agentd challenge {name}   # once the proposal is changed"},
     call_names={
@@ -41,6 +45,8 @@ LAYOUT = Layout(
         "break_down": "tasks-gen",
         "review_tasks": "tasks-review",
         "fix_format": "format-fix",
+        "sketch": "quick-plan",
+        "fix_sketch": "format-fix",
         "revise": "reproposal",
         "implement": "implement_spec",
     },
@@ -65,6 +71,7 @@ LAYOUT = Layout(
         "more_parts_follow": "tasks.more_parts_follow",
         "proposal_is_missing": "step_checks.proposal_is_missing",
         "proposal_is_unreviewed": "step_checks.proposal_is_unreviewed",
+        "review_is_wanted": "code_verdict.unreviewed",
         "spec_is_missing": "specs.is_missing",
         "spec_is_unreviewed": "step_checks.spec_is_unreviewed",
         "specs_are_missing": "specs.are_missing",
@@ -77,12 +84,15 @@ LAYOUT = Layout(
     },
     documents={"every_affected_spec_is_there": "specs/"},
     actions={
+        "accept_sketch": ("approval.accept_sketch", ("done",)),
         "accept_anyway": ("code_verdict.accept_anyway", ("done",)),
         "approve": ("approval.approve", ("done", "ask", "changed")),
         "approve_anyway": ("approval.approve_anyway", ("done",)),
         "baseline": ("baseline.baseline", ("done", "ask")),
         "check_tasks": ("task_status.check_tasks", ("done", "open")),
+        "check_sketch": ("sketch.check_sketch", ("valid", "invalid", "large")),
         "choose_git": ("git_setup.choose_git", ("done", "ask")),
+        "grow": ("sketch.grow", ("done",)),
         "judge": (
             "code_verdict.judge",
             ("approved", "needs_changes", "stop", "waive", "stale", "ungrounded"),
@@ -90,6 +100,7 @@ LAYOUT = Layout(
         "judge_again": ("code_verdict.judge_again", ("approved", "refused")),
         "merge": ("archive.transaction.merge", ("done",)),
         "nothing": ("step_checks.nothing", ("done",)),
+        "put_off": ("sketch.put_off", ("done",)),
         "rest": ("step_checks.rest", ("done",)),
         "set_out": ("baseline.set_out", ("done",)),
         "set_up_git": ("git_setup.set_up_git", ("done", "refused")),
@@ -119,6 +130,7 @@ LAYOUT = Layout(
             "lend_a_hand",
             "exhausted",
             "agree",
+            "confirm",
             "mend",
             "begin_anyway",
             "unproven",

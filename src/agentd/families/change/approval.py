@@ -47,6 +47,16 @@ def approve_anyway(work: Work) -> Outcome:
     return Outcome("done", f"{decision.by}: {decision.note}")
 
 
+def accept_sketch(work: Work) -> Outcome:
+    """Bind the approval to what a person saw and said yes to."""
+    decision = decisions.answered(work, "confirm")
+    if decision is None or decision.answer != "yes":
+        raise work.store.corrupt("no decision approves the plan", "run", "step")
+    _tell_losses(work)
+    _bind(work, decision.shown, by=decision.by, why=decision.note, decision=decision.id)
+    return Outcome("done", f"{decision.by} said yes to {len(decision.shown)} documents")
+
+
 def _tell_losses(work: Work) -> None:
     gone = ", ".join(spec_merge.losses(work))
     if gone:

@@ -28,14 +28,17 @@ RECORDS = ("baseline.json", "evidence.json", "REVIEW.md", "implementation.diff",
 # The tool that a template tells its agent to use, with the steps that have such a template.
 NEEDS = {
     "draft_questions": ("draft_questions",),
-    "create_proposal": ("generate", "propose"),
+    "create_proposal": ("generate", "propose", "sketch"),
     "create_spec": ("write_spec",),
     "create_tasks": ("break_down",),
-    "edit_file": ("review_proposal", "review_spec", "review_tasks", "fix_format", "revise"),
+    "edit_file": ("review_proposal", "review_spec", "review_tasks", "fix_format", "fix_sketch", "revise"),
     "append_review": ("challenge",),
     "edit_code": ("implement", "mend", "resolve"),
     "create_review": ("review",),
 }
+# Steps that have the template of another one, and steps whose agent finds what it needs in the prompt.
+SAME = {"fix_sketch": "fix_format"}
+SHORT = ("sketch", "fix_sketch")
 
 
 class ChangeCall(AgentCall):
@@ -71,6 +74,8 @@ class ChangeCall(AgentCall):
             code_review.prepare(work)
         if self.step.name == "implement":
             task_status.begin_tasks(work)
+        if self.step.name in SHORT:
+            return {}
         self.context, env = context_files.prepare(work.project, work.home, name, role, work.cwd)
         return env
 
@@ -91,7 +96,7 @@ class ChangeCall(AgentCall):
         """
         fields, step = self.work.top.state.fields, self.step
         one_shot = fields.get("generation") == "one-shot"
-        if step.name in ("revise", "fix_format") or (one_shot and is_self_review(step)):
+        if step.name in ("revise", "fix_format", "fix_sketch") or (one_shot and is_self_review(step)):
             return str(fields.get("session_id") or "")
         if step.what == "challenger" and visit > 1 and not self.work.project.config.human_in_loop:
             return str(fields.get("challenger_session_id") or "")
@@ -132,4 +137,4 @@ class ChangeCall(AgentCall):
 
 def template_of(step: str, tools: Collection[str]) -> str:
     """The name of a step's template, or nothing if the step does not have the tool that the template needs."""
-    return step if any(step in NEEDS.get(tool, ()) for tool in tools) else ""
+    return SAME.get(step, step) if any(step in NEEDS.get(tool, ()) for tool in tools) else ""

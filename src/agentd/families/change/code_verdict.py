@@ -3,11 +3,11 @@
 A reviewer's APPROVED counts only if the evidence agrees, for exactly the files that were tested and reviewed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agentd.engine.waves import Item
-from agentd.families.change import code_evidence, code_review, task_status, tasks
+from agentd.families.change import NO_REVIEW, code_evidence, code_review, task_status, tasks
 from agentd.families.change.code_review import REVIEW
 from agentd.git import trees
 from agentd.model.evidence import Evidence
@@ -29,6 +29,8 @@ AGAIN = "review_again"
 
 def judge(work: Work) -> Outcome:
     """Decide whether the verdict counts, and if not, what happens next."""
+    if unreviewed(work):
+        return _judge_unreviewed(work)
     problem = _unbound(work)
     if problem:
         work.say(f"⚠ {problem}: the review does not count")
@@ -38,6 +40,34 @@ def judge(work: Work) -> Outcome:
     overruled = found.verdict == "APPROVED" and word != "approved"
     work.note("verdict", "NEEDS_CHANGES" if overruled else str(found.verdict))
     return Outcome(word, why)
+
+
+def unreviewed(work: Work) -> str:
+    """Who chose to do without a review, or nothing."""
+    chosen = work.top.state.fields.get("unreviewed")
+    return f"{chosen.get('by')} chose {NO_REVIEW}" if isinstance(chosen, Mapping) else ""
+
+
+def _judge_unreviewed(work: Work) -> Outcome:
+    """Decide by the evidence alone, as a person chose; REVIEW.md tells who."""
+    seen, problem = record.evidence(work)
+    problem = problem or _untested(work, seen)
+    if seen is None or problem:
+        return Outcome("stale", problem)
+    against, chosen = _against(work), unreviewed(work)
+    told = "; ".join(one.text for one in against[:3])
+    only_harms = bool(against) and all(one.why == "harm" for one in against)
+    word = "waive" if only_harms and _is_for_a_person(work) else "needs_changes" if against else "approved"
+    files = trees.hashes(work.cwd, seen.tree, code_review.changed_paths(work, seen.tree))
+    page = CodeReview(work.top.state.run.name, None, summary=f"Not reviewed: {chosen}.", tree=seen.tree, files=files)
+    work.write(REVIEW, review_page.render(page))
+    code_review.finish(work, seen, page, against, f"not approved: {told}" if against else f"not reviewed: {chosen}")
+    work.note("verdict", "NEEDS_CHANGES" if against else "NOT_REVIEWED")
+    work.say(f"❌ not approved: {told}" if against else f"⚠ not reviewed ({chosen}); the evidence is in order")
+    if not against:
+        by = str(work.top.state.fields["unreviewed"]["by"])
+        _bind(work, seen, Approved(by=by, why="it was not reviewed", override=NO_REVIEW))
+    return Outcome(word, told or chosen)
 
 
 def judge_again(work: Work) -> Outcome:
@@ -55,8 +85,7 @@ def _judged(work: Work) -> tuple[CodeReview, str, str]:
     assert seen is not None
     found = review_page.read(work.read(REVIEW))[0]
     found = replace(found, issues=ground(work.cwd, found.issues, record.base(work), seen.tree))
-    left = task_status.every_task_is_done(work)
-    against = (*code_evidence.blockers(work), *([Blocker("none", "", left)] if left else []))
+    against = _against(work)
     word, why = _decide(work, found, against)
     code_review.finish(work, seen, found, against, "approved" if word == "approved" else f"not approved: {why}")
     for doubt in code_review.doubts(found):
@@ -67,6 +96,12 @@ def _judged(work: Work) -> tuple[CodeReview, str, str]:
     if word == "approved":
         _bind(work, seen, Approved(by="reviewer", call=found.call))
     return found, word, why
+
+
+def _against(work: Work) -> tuple[Blocker, ...]:
+    """What stands against an approval, whatever a reviewer says."""
+    left = task_status.every_task_is_done(work)
+    return (*code_evidence.blockers(work), *([Blocker("none", "", left)] if left else []))
 
 
 def _decide(work: Work, found: CodeReview, against: Sequence[Blocker]) -> tuple[str, str]:
@@ -112,8 +147,13 @@ def _unbound(work: Work) -> str:
     known = record.record(work).review
     if known is None or code_review.digest(work.read(REVIEW)) != known.sha256:
         return f"{REVIEW} was changed after the reviewer wrote it"
+    return _untested(work, seen)
+
+
+def _untested(work: Work, seen: Evidence | None) -> str:
+    """Why the evidence is not about the files as they are now, or nothing."""
     now = record.tree(work)
-    if now == seen.tree:
+    if seen is None or now == seen.tree:
         return ""
     names = [one.path for one in trees.changes(work.cwd, seen.tree, now)]
     return f"{', '.join(names[:5])} changed after the tests ran"

@@ -7,7 +7,17 @@ from agentd.calling import roster
 from agentd.calling.call import Callers
 from agentd.engine.decide import Stop
 from agentd.errors import AgentdError
-from agentd.families.change import NAME, approval, forecast, format_check, progress_lines, reentry, troubleshooting
+from agentd.families.change import (
+    NAME,
+    QUICK,
+    approval,
+    forecast,
+    format_check,
+    progress_lines,
+    reentry,
+    sketch,
+    troubleshooting,
+)
 from agentd.families.change.archive.commands import archive
 from agentd.families.change.call import ChangeCall
 from agentd.families.change.impl import review_again
@@ -17,7 +27,7 @@ from agentd.library.exclusive import holding
 from agentd.runs.family import Family
 from agentd.runs.lifecycle import go_on
 from agentd.runs.project import Project
-from agentd.runs.report import Report
+from agentd.runs.report import Report, again, owner
 from agentd.runs.work import Work
 from agentd.state.codecs import State
 from agentd.state.layout import Place
@@ -68,13 +78,15 @@ def opening(work: Work, command: str) -> Iterator[str]:
     """Lines to begin with: fallback agents, the phase, and before the first call a forecast of the cost."""
     if command != AGENTLESS:
         yield from roster.notices(work.project, work.workflow)
-    title = {"plan": "planning", "impl": "implementation"}.get(command)
+    title = {"plan": "planning", "impl": "implementation", QUICK: "quick"}.get(command)
     if not title:
         return
     yield f"📊 Current state: phase={work.state.run.phase.capitalize()}"
     if work.state.run.phase not in work.workflow.commands.get(command, ()):
         return
     yield f"▶️  Starting {title} workflow..."
+    if command == QUICK:
+        yield from sketch.reminder(work)
     if command == "plan" and not work.state.fields.get("llm_calls"):
         yield forecast.foresee(work)
 
@@ -109,7 +121,10 @@ def explain(work: Work, stop: Stop) -> AgentdError | None:
     child = work.project.workflow(failed.what) if failed.kind == "each" else None
     steps = list(child.steps.values()) if child else [failed]
     planner = roster.name(work.project, "planner")
-    return next(filter(None, (troubleshooting.unwritten(one, run.name, planner, inner) for one in steps)), None)
+    found = next(filter(None, (troubleshooting.unwritten(one, run.name, planner, inner) for one in steps)), None)
+    if found and owner(work.workflow, work.state) == QUICK:
+        found.fix = again(work.workflow, work.state)
+    return found
 
 
 def resume(project: Project, place: Place, command: str, steps: int | None) -> Report:

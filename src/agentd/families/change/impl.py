@@ -39,8 +39,7 @@ def impl(
             "archived": f"agentd log {change}",
         }
         raise ChangeNotReady(f"'{change}' is {phase}, so there is nothing to implement.", fixes[phase])
-    if not any((folder / ".git").exists() for folder in (project.root, *project.root.parents)):
-        raise ChangeNotReady("Implementing needs git, so that every change can be seen and undone.", "git init")
+    refuse_without_git(project)
 
     def first(work: Work) -> None:
         if tasks:
@@ -48,6 +47,11 @@ def impl(
         take_up(work, resolve)
 
     return go_on(project, place, "impl", first=first)
+
+
+def refuse_without_git(project: Project) -> None:
+    if not any((folder / ".git").exists() for folder in (project.root, *project.root.parents)):
+        raise ChangeNotReady("Implementing needs git, so that every change can be seen and undone.", "git init")
 
 
 def _refuse_options(change: str, phase: str, tasks: Sequence[str], re_review: bool, resolve: bool) -> None:

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from agentd.errors import MissingDescription, Rejected
-from agentd.families.change import ARCHIVE, NAME, clarification, git_setup
+from agentd.families.change import ARCHIVE, NAME, QUICK, clarification, git_setup
 from agentd.families.change.impl import impl
 from agentd.runs.choice import writable
 from agentd.runs.lifecycle import go_on, start
+from agentd.runs.ports import go_to
 from agentd.runs.project import Project
 from agentd.runs.report import Report
+from agentd.runs.work import Work
 from agentd.state.layout import Place
 
 # The action that `plan` reports if it had nothing to do, by phase.
@@ -34,7 +36,7 @@ class Wishes:
 
 def plan(project: Project, change: str, description: str = "", wishes: Wishes | None = None) -> Report:
     """Start a change, or continue planning it, depending on its phase."""
-    place = _place_to_plan(project, change, description)
+    place = place_to_plan(project, change, description)
     if not project.store(place).exists():
         return _begin_change(project, place.name, description, wishes or Wishes())
     if wishes is not None and wishes != Wishes():
@@ -46,25 +48,32 @@ def plan(project: Project, change: str, description: str = "", wishes: Wishes | 
             "then have it challenged again.",
             f"agentd challenge {place.name}",
         )
-    report = _proceed(project, place, go_on(project, place, "plan"))
+    report = _proceed(project, place, go_on(project, place, "plan", first=_in_full))
     return replace(report, action=OVER.get(phase) or report.action)
 
 
-def _place_to_plan(project: Project, change: str, description: str) -> Place:
+def _in_full(work: Work) -> None:
+    """Plan a quick change in full from now on, with the documents that it has."""
+    if work.state.run.phase == "proposed" and work.state.fields.get("mode") == QUICK:
+        work.note("mode", "full")
+        go_to(work, "larger", "it is planned in full")
+
+
+def place_to_plan(project: Project, change: str, description: str) -> Place:
     """The change to plan. If the name belongs to an archived change or to another folder, `-1`, `-2` … is added."""
     place = project.new_place(NAME, change)
     begun = project.store(place).exists()
-    if begun and (not _is_archived(place) or not description.strip()):
+    if begun and (not is_archived(place) or not description.strip()):
         return place
-    if not begun and _is_free(place.folder):
+    if not begun and is_free(place.folder):
         return place
     said = clarification.from_words(description)[0] if description.strip() else ""
     stem, number = _numbered(project, change)
     while True:
         place = project.new_place(NAME, f"{stem}-{number}")
-        if not project.store(place).exists() and _is_free(place.folder):
+        if not project.store(place).exists() and is_free(place.folder):
             return place
-        if project.store(place).exists() and not _is_archived(place):
+        if project.store(place).exists() and not is_archived(place):
             known = project.store(place).load()
             if not said or known.fields.get("description") == writable(said):
                 return place  # the same command again
@@ -79,11 +88,11 @@ def _numbered(project: Project, change: str) -> tuple[str, int]:
     return change, 1
 
 
-def _is_archived(place: Place) -> bool:
+def is_archived(place: Place) -> bool:
     return place.folder.parent.name == ARCHIVE.rpartition("/")[2]
 
 
-def _is_free(folder: Path) -> bool:
+def is_free(folder: Path) -> bool:
     """Whether a folder does not exist, or has only clarifications and the files of an interrupted start."""
     kept = ("clarifications.md", "base.json", "journal.jsonl")
     if not folder.exists():

@@ -32,7 +32,8 @@ def _said(work: Work, event: str, step: str, outcome: str, details: Mapping[str,
     if event == "begin":
         return _spec(work) if step == "write_spec" else _part(work) if step == "implement" and work.item else []
     if event == "skip":
-        return [specs.NONE] if details.get("note") == specs.NONE else []
+        note = details.get("note", "")
+        return [note] if note == specs.NONE or step == "review" else []
     if step in WRITERS:
         return [f"✅ {WRITERS[step]} generated"]
     if step == "write_spec":

@@ -118,6 +118,13 @@ agree = _fixed(
     Option("implement", f"Proceed to implementation {RECOMMENDED}"),
     Option("view", "Open viewer"),
 )
+confirm = _fixed(
+    "Implement this plan?",
+    "Quick",
+    Option("yes", "Yes, do it"),
+    Option("no", "No", "nothing is done; the documents stay to be edited"),
+    Option("plan", "Plan it in full", "with agentd plan, which keeps the documents"),
+)
 begin_anyway = _about(
     "begin_anyway",
     "Before anything is changed: {what}. Begin all the same?",

@@ -1,7 +1,7 @@
 """The steps that a change goes back to: for a missing document, a reopened task, or a loop that had given up."""
 
 from agentd.engine.decide import Stop
-from agentd.families.change import challenge, specs, tasks
+from agentd.families.change import QUICK, challenge, specs, tasks
 from agentd.proof import record
 from agentd.runs import decisions, worktree
 from agentd.runs.choice import valid_answer
@@ -10,6 +10,8 @@ from agentd.runs.work import Work
 
 # The steps before the first task.
 OUTSET = ("set_out", "baseline", "begin_anyway", "accept_baseline")
+# The steps that need the plan of a quick change.
+SKETCHED = ("check_sketch", "confirm")
 # Questions about evidence, with the entry that gathers it again.
 SEEN_AGAIN = {"begin_anyway": "baseline", "unproven": "review", "harmed": "review", "stuck": "review"}
 
@@ -20,19 +22,24 @@ def unblock(work: Work, stop: Stop, command: str) -> bool:
     A question that a person has answered is never undone: then the document has to be restored.
     """
     step = work.state.run.step
-    if command == "impl" and step in SEEN_AGAIN:
+    if command in ("impl", QUICK) and step in SEEN_AGAIN:
         return _back(work, SEEN_AGAIN[step], stop.note)
+    if command == QUICK and step in SKETCHED and not _is_answered(work, step):
+        return _back(work, "sketch", stop.note)
     if command != "plan":
         return False
     if challenge.restore_report(work):
         return True
-    asked = decisions.pending(work, step)
-    answered = asked and valid_answer(work.store.folder, asked)
-    entry, children = ("", ()) if answered else specs.gap(work)
+    entry, children = ("", ()) if _is_answered(work, step) else specs.gap(work)
     order, entries = list(work.workflow.steps), work.workflow.entries
     if not entry or order.index(entries[entry]) >= order.index(step):
         return False
     return _back(work, entry, stop.note, children)
+
+
+def _is_answered(work: Work, step: str) -> bool:
+    asked = decisions.pending(work, step)
+    return asked is not None and valid_answer(work.store.folder, asked) is not None
 
 
 def _back(work: Work, entry: str, why: str, children: tuple[str, ...] = ()) -> bool:

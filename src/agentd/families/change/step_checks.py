@@ -66,7 +66,7 @@ def _is_saved(event: dict[str, object], saves: int) -> bool:
     return not isinstance(number, int) or number <= saves
 
 
-proposal_is_unreviewed = _unreviewed(("propose", "generate"), "review_proposal")
+proposal_is_unreviewed = _unreviewed(("propose", "generate", "sketch"), "review_proposal")
 spec_is_unreviewed = _unreviewed(("write_spec",), "review_spec")
 tasks_are_unreviewed = _unreviewed(("break_down",), "review_tasks")
 

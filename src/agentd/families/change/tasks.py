@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from agentd.engine.waves import Item
 from agentd.errors import UsageError
-from agentd.families.change import specs
+from agentd.families.change import QUICK, specs
 from agentd.families.change.documents import tasks as document
 from agentd.families.change.documents.tasks.items import normal_id
 from agentd.families.change.documents.tasks.task_parts import Part, parts
@@ -29,7 +29,8 @@ def planned_parts(work: Work) -> tuple[Part, ...]:
     if named:
         chosen = tuple(task for task in document.order(found) if task.id in named)
         return (Part(f"tasks-{hashlib.sha256(' '.join(named).encode()).hexdigest()[:8]}", chosen),)
-    if not work.project.config.get("workflow", "sequential_implementation"):
+    small = work.top.state.fields.get("mode") == QUICK
+    if small or not work.project.config.get("workflow", "sequential_implementation"):
         return (Part(ALL, document.order(found)),) if found else ()
     return parts(found, specs.affected(work.top))
 

@@ -53,7 +53,10 @@ class Touched:
 
 @dataclass(frozen=True)
 class Record:
-    """An archive. `specs` has paths in the library; `folders` has the folders it creates, relative to the root."""
+    """An archive. `specs` has paths in the library; `folders` has the folders it creates, relative to the root.
+
+    `unreviewed` is who chose that nobody reviews the change.
+    """
 
     change: str
     at: str
@@ -61,6 +64,7 @@ class Record:
     specs: Mapping[str, Touched] = field(default_factory=dict)
     state: str = ""
     folders: tuple[str, ...] = ()
+    unreviewed: str = ""
 
 
 @dataclass(frozen=True)
@@ -157,7 +161,9 @@ def _record(path: Path, data: Mapping[str, Any]) -> Record:
     folders = tuple(data["folders"])
     if not all(map(is_below, (*specs, *folders))):
         raise ValueError
-    return Record(data["change"], str(data["at"]), data["by"], specs, data["state"], folders)
+    return Record(
+        data["change"], str(data["at"]), data["by"], specs, data["state"], folders, str(data.get("unreviewed", ""))
+    )
 
 
 def _entry(touched: Touched) -> dict[str, Any]:

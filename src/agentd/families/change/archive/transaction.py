@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from agentd.errors import AgentdError, DiskTrouble, Meddled, Refused
-from agentd.families.change import ACTIVE, ARCHIVE, LAYOUT, NAME
+from agentd.families.change import ACTIVE, ARCHIVE, LAYOUT, NAME, NO_REVIEW
 from agentd.families.change.archive import conflict_copies, messages, records
 from agentd.families.change.archive.records import Command, Record, Touched
 from agentd.families.change.archive.spec_merge import merge_specs
@@ -58,7 +58,10 @@ def prepare(work: Work, prefer: Prefer = "") -> None:
     state = reading.raw(work.store.path) or ""
     folders = _missing_folders(root, result.specs)
     begin(root, "archive", name)
-    records.write(folder, Record(name, work.project.now(), work.project.who(), result.specs, state, folders))
+    approved = proof.record(work).approved
+    unreviewed = approved.by if approved and approved.override == NO_REVIEW else ""
+    at, by = work.project.now(), work.project.who()
+    records.write(folder, Record(name, at, by, result.specs, state, folders, unreviewed))
 
 
 def merge(work: Work) -> Outcome:
