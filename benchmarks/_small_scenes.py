@@ -34,7 +34,10 @@ TASK = {
     "spec_ref": "none",
     "description": "Say what count gives.",
 }
-PLAN = [[{"create_proposal": PROPOSAL}], [{"create_tasks": {"change_id": "{{run}}", "tasks": [TASK]}}]]
+PLAN: list[list[dict[str, Any]]] = [
+    [{"create_proposal": PROPOSAL}],
+    [{"create_tasks": {"change_id": "{{run}}", "tasks": [TASK]}}],
+]
 APPROVED = "## Summary\nIt is small and complete.\n\n## Issues\nNone.\n\n## Verdict\n**Verdict**: APPROVED\n"
 CHALLENGE = {"change_id": "{{run}}", "status": "approved", "iteration": 1, "reviewer": "{{who}}", "content": APPROVED}
 REVIEW = {"change_id": "{{run}}", "iteration": 1, "verdict": "APPROVED", "issues": []}

@@ -47,7 +47,7 @@ def test_yes_in_advance_is_recorded_as_the_persons_decision(sandbox: Sandbox) ->
     (decision,) = sandbox.state(NAME)["user_decisions"]
     assert (decision["answer"], decision["by"], decision["note"]) == ("yes", "ada", "--yes")
     approval = sandbox.state(NAME)["approval"]
-    assert (approval["by"], approval["why"], approval["decision"]) == ("ada", "--yes", decision["id"])
+    assert (approval["by"], approval["why"], approval["decision"]) == ("ada", "--yes", decision["decision_id"])
 
 
 def test_without_anybody_there_the_question_stays_open_and_an_answer_goes_on(sandbox: Sandbox) -> None:
@@ -173,6 +173,7 @@ def test_a_change_without_a_review_says_who_chose_that(sandbox: Sandbox) -> None
     assert state["verdict"] == "NOT_REVIEWED"
     assert "Not reviewed: ada chose --no-review." in text(sandbox, "REVIEW.md")
     assert "## Evidence" in text(sandbox, "REVIEW.md")
+    assert sandbox.run("validate", NAME).code == 0
     assert json.loads(text(sandbox, "archive.json"))["unreviewed"] == "ada"
     assert "ada took it without an approval" in sandbox.run("trace", NAME).out
 
@@ -211,8 +212,10 @@ def test_a_change_that_was_not_reviewed_can_be_reviewed_later(sandbox: Sandbox) 
 def test_an_agent_cannot_do_away_with_its_review(sandbox: Sandbox) -> None:
     forged = [["mode: quick", "mode: quick\nunreviewed: {by: ada}"]]
     scripted(sandbox, implement={**HONEST, "replace": {**HONEST["replace"], "run:STATE.yaml": forged}})
-    assert quick(sandbox, "--yes").code == 0
-    assert "review-1.1" in sandbox.calls(sandbox.folder(NAME))
+    refused = quick(sandbox, "--yes")
+    assert refused.code == 1
+    assert "unreviewed in STATE.yaml changed while the agent worked, and was put back" in refused.out
+    assert "unreviewed" not in sandbox.state(NAME)
 
 
 def test_what_the_reviewer_finds_is_repaired_as_ever(sandbox: Sandbox) -> None:

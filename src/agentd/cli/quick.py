@@ -2,7 +2,8 @@
 
 import click
 
-from agentd.cli.face import Worded, driving, project_for, show
+from agentd.cli.driving import Worded, driving, project_for
+from agentd.cli.face import show
 from agentd.families.change.archive.commands import archive
 from agentd.families.change.quick import quick
 

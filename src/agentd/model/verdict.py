@@ -88,7 +88,8 @@ class CodeReview:
     """REVIEW.md, its issues by severity. `files` maps each file that was reviewed to its hash, `call` wrote it.
 
     What is behind `call` is agentd's own, never the reviewer's: the `tree` that was reviewed, what agentd saw itself
-    (`evidence`), what it has to say about the review (`remarks`), and what all of it came to (`decision`).
+    (`evidence`), what it has to say about the review (`remarks`), what all of it came to (`decision`), and who chose that
+    nobody reviews it (`unreviewed`).
     """
 
     change_id: str
@@ -105,6 +106,7 @@ class CodeReview:
     evidence: str = ""
     remarks: tuple[str, ...] = ()
     decision: str = ""
+    unreviewed: str = ""
 
 
 def severity(word: str) -> Severity | None:

@@ -57,6 +57,7 @@ def render(document: CodeReview) -> str:
     """A whole REVIEW.md: its issues by severity, agentd's own sections at the end."""
     head: dict[str, Any] = {"change_id": document.change_id, "type": "review", "iteration": document.iteration}
     ours = {"call": document.call, "files": dict(document.files), "tree": document.tree}
+    ours["unreviewed"] = document.unreviewed
     head |= {key: value for key, value in ours.items() if value}
     parts = [f"# Code Review: {quoting.escape_line(document.change_id)}\n"]
     if document.summary:
@@ -117,7 +118,10 @@ def read(text: str, rules: Rules = RULES) -> tuple[CodeReview, tuple[Finding, ..
         {str(path): str(checksum) for path, checksum in files.items()} if isinstance(files, dict) else {},
         str(front.data.get("tree") or ""),
         *_read_added(whole),
+        str(front.data.get("unreviewed") or ""),
     )
+    if document.unreviewed:  # then there is no verdict to be missed
+        page.findings = [found for found in page.findings if found.fix != FORM.verdict_fix]
     for against in contradictions(page.verdict, document.issues, document.tests, document.security):
         page.report(against, page.line, FORM.agree_fix)
     for found in front.findings:

@@ -59,13 +59,13 @@ def _judge_unreviewed(work: Work) -> Outcome:
     only_harms = bool(against) and all(one.why == "harm" for one in against)
     word = "waive" if only_harms and _is_for_a_person(work) else "needs_changes" if against else "approved"
     files = trees.hashes(work.cwd, seen.tree, code_review.changed_paths(work, seen.tree))
-    page = CodeReview(work.top.state.run.name, None, summary=f"Not reviewed: {chosen}.", tree=seen.tree, files=files)
+    by, said = str(work.top.state.fields["unreviewed"]["by"]), f"Not reviewed: {chosen}."
+    page = CodeReview(work.top.state.run.name, None, summary=said, files=files, tree=seen.tree, unreviewed=by)
     work.write(REVIEW, review_page.render(page))
     code_review.finish(work, seen, page, against, f"not approved: {told}" if against else f"not reviewed: {chosen}")
     work.note("verdict", "NEEDS_CHANGES" if against else "NOT_REVIEWED")
     work.say(f"❌ not approved: {told}" if against else f"⚠ not reviewed ({chosen}); the evidence is in order")
     if not against:
-        by = str(work.top.state.fields["unreviewed"]["by"])
         _bind(work, seen, Approved(by=by, why="it was not reviewed", override=NO_REVIEW))
     return Outcome(word, told or chosen)
 
