@@ -36,8 +36,7 @@ NEEDS = {
     "edit_code": ("implement", "mend", "resolve"),
     "create_review": ("review",),
 }
-# Steps that have the template of another one, and steps whose agent finds what it needs in the prompt.
-SAME = {"fix_sketch": "fix_format"}
+# Steps whose agent finds what it needs in the prompt.
 SHORT = ("sketch", "fix_sketch")
 
 
@@ -137,4 +136,4 @@ class ChangeCall(AgentCall):
 
 def template_of(step: str, tools: Collection[str]) -> str:
     """The name of a step's template, or nothing if the step does not have the tool that the template needs."""
-    return SAME.get(step, step) if any(step in NEEDS.get(tool, ()) for tool in tools) else ""
+    return step if any(step in NEEDS.get(tool, ()) for tool in tools) else ""
