@@ -1,5 +1,6 @@
 """The plan of a quick change: whether it is valid and small, what a person sees of it, and what becomes of it without a yes."""
 
+import re
 from collections.abc import Iterator
 
 from agentd.families.change import PLAN, format_check, specs, tasks
@@ -11,6 +12,7 @@ from agentd.text import frontmatter
 
 QUESTION = "confirm"
 MOST_TASKS, MOST_SPECS = 5, 2
+_TAG = re.compile(r"</?\w+>")
 
 
 def shown(work: Work) -> Iterator[str]:
@@ -19,7 +21,7 @@ def shown(work: Work) -> Iterator[str]:
         for path in work.files(name):
             yield f"── {path.relative_to(work.home).as_posix()} ──"
             lines = frontmatter.read(path.read_bytes().decode(errors="replace")).lines
-            yield from "\n".join(lines).strip().splitlines()
+            yield from "\n".join(line for line in lines if not _TAG.fullmatch(line)).strip().splitlines()
             yield ""
 
 
