@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentd.agents import codex
+from agentd.agents.codex_sessions import answered_by
 from agentd.agents.events import load
 from agentd.agents.table import ADAPTERS
 from agentd.calling.transcripts import make_reply
@@ -63,12 +64,12 @@ def test_the_model_that_answered_is_in_codexs_own_file_of_the_conversation(tmp_p
     mine.write_text(
         '{"type": "session_meta", "payload": {}}\nno json "turn_context"\n' + TURN % "gpt-a" + TURN % "gpt-b"
     )
-    assert codex.answered_by(SESSION, [str(tmp_path / "none"), str(tmp_path)]) == "gpt-b"
+    assert answered_by(SESSION, [str(tmp_path / "none"), str(tmp_path)]) == "gpt-b"
     for session in ("", "*", "../*", "0" * 200, "00000000-0000-4000-8000-00000000dead"):
-        assert codex.answered_by(session, [str(tmp_path)]) == ""
+        assert answered_by(session, [str(tmp_path)]) == ""
     mine.unlink()
     mine.mkdir()
-    assert codex.answered_by(SESSION, [str(tmp_path)]) == ""
+    assert answered_by(SESSION, [str(tmp_path)]) == ""
 
 
 def test_the_reply_of_a_call_has_that_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,10 +7,8 @@ it write nowhere, or below its folders only. MCP servers of the person's own can
 import json
 import os
 import re
-from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 
 from agentd.agents.events import Ending, Event, classify, count_of, failed, load, parse, text_of, unfinished
 from agentd.model.job import EFFORT, Command, Failure, Job, Reply
@@ -31,7 +29,6 @@ OFF = {
 PASSED = ("AGENTD_RUN", "AGENTD_DESK", "AGENTD_CALL", "AGENTD_PROCESS", "PYTHONPATH")
 TOOLS = {"command_execution": "exec_command", "file_change": "apply_patch"}
 SERVER = re.compile(r"required MCP servers failed to initialize: (?:agentd: )?(.+?)(?: \(code -\d+\))?$")
-SESSION = re.compile(r"[0-9A-Za-z-]{8,64}")
 READ_ONLY = re.compile(r"Read-only file system|Operation not permitted")
 
 
@@ -100,23 +97,6 @@ def read(lines: Iterable[str]) -> Reply:
         return failed(reply, *_trouble(events, ending))
     why = _no_sandbox(items, ending)
     return replace(reply, complete=not why, error=why, failure="failed" if why else "")
-
-
-def answered_by(session: str, places: Sequence[str]) -> str:
-    """The model of the last turn of a conversation, as codex keeps it in one of these folders; empty if it does not."""
-    if not SESSION.fullmatch(session):
-        return ""
-    files = (path for place in places for path in Path(place).glob(f"sessions/*/*/*/rollout-*-{session}.jsonl"))
-    path, model = next(files, None), ""
-    try:
-        with path.open(encoding="utf-8", errors="replace") if path else nullcontext(()) as lines:
-            for line in lines:
-                match load(line) if '"turn_context"' in line else None:
-                    case {"type": "turn_context", "payload": {"model": str(name)}}:
-                        model = name
-    except OSError:
-        return ""
-    return model
 
 
 def _trouble(events: list[Event], ending: Ending) -> tuple[str, Failure]:

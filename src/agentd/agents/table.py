@@ -28,7 +28,7 @@ def _functions(name: str) -> tuple[Callable[[Job], Command], Callable[[Iterable[
 
 
 def _answered_by_codex(session: str, places: Sequence[str]) -> str:
-    name: str = import_module("agentd.agents.codex").answered_by(session, places)
+    name: str = import_module("agentd.agents.codex_sessions").answered_by(session, places)
     return name
 
 
