@@ -43,7 +43,14 @@ class Lab(Sandbox):
     What is left of the machine's own environment is little: no login, key or setting of it reaches an agent.
     """
 
-    def __init__(self, folder: Path, programs: Path, model: FakeModel, repository: Path | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        programs: Path,
+        model: FakeModel,
+        repository: Path | None = None,
+        configured: bool = True,
+    ) -> None:
         if repository:
             shutil.copytree(repository, folder / "repo", symlinks=True)
         super().__init__(folder / "repo" if repository else make_repository(folder / "repo"))
@@ -69,8 +76,9 @@ class Lab(Sandbox):
             "DO_NOT_TRACK": "1",
             **_environment(model.url),
         }
-        self.set("workflow", human_in_loop=False, retry_delay_secs=0)
-        self.set("calls", timeout_secs=90)
+        if configured:
+            self.set("workflow", human_in_loop=False, retry_delay_secs=0)
+            self.set("calls", timeout_secs=90)
 
     def run(self, *words: str, env: dict[str, str] | None = None, cwd: Path | None = None) -> Ran:
         done = subprocess.run(

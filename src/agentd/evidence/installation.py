@@ -21,7 +21,7 @@ PATIENCE = 10.0
 _PYTHON = re.compile(r"(python|pypy)[\d.]*$")
 _NODE = ("npm", "npx", "pnpm", "yarn", "node")
 _FIND = "import importlib.util as u, sys; sys.exit(u.find_spec(sys.argv[1]) is None)"
-_NOT_THERE = re.compile(r"No module named|ModuleNotFoundError|Cannot find (module|package)|ERR_MODULE_NOT_FOUND")
+_NOT_THERE = re.compile(r"No module named|ModuleNotFoundError|Cannot find (module|package)|MODULE_NOT_FOUND")
 
 
 def absent_launchers() -> frozenset[str]:

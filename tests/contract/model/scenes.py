@@ -103,13 +103,14 @@ class Scenes:
     def find(self, asked: Asked) -> Playing | None:
         """The scene that the newest matching message of the person asks for.
 
-        A request without any tools is not part of a scene that uses them: a program looks for a title, say.
+        A request without any tools is not part of a scene that uses them, nor is one for JSON part of any: a program looks
+        for a title, say, or for the model that fits best.
         """
         messages, equipped = asked.messages, bool(asked.tools or asked.search or asked.code)
         for index in range(len(messages) - 1, -1, -1):
             if messages[index].role == "user" and (found := self._match(messages[index].text, asked.tools)):
                 scene, words = found
-                if scene.uses_tools and not equipped:
+                if not equipped and (scene.uses_tools or asked.schema):
                     return None
                 turn, searched = _progress(messages[index + 1 :])
                 return Playing(scene, turn, words, searched)

@@ -75,8 +75,8 @@ def remedy(work: Work, asked: str) -> str:
     """A line to paste that may let the tests run that could not, or nothing."""
     seen, _ = record.evidence(work, WAIVED_BY[asked][0])
     tests = [one for one in seen.results if one.command.kind == "test" and one.status != "green"] if seen else []
-    found = (installation.remedy(one.command, work.cwd) for one in tests if installation.is_uninstalled(one))
-    return next(filter(None, found), "")
+    short = (one for one in tests if installation.is_uninstalled(one) or installation.lacking(one.command, work.cwd))
+    return next(filter(None, (installation.remedy(one.command, work.cwd) for one in short)), "")
 
 
 def shown(work: Work, asked: str) -> tuple[str, ...]:
