@@ -534,7 +534,7 @@ def test_tools_without_a_server_are_an_error_in_words(stage: Stage) -> None:
 def test_a_job_without_a_script_is_refused_with_the_setting_to_add(stage: Stage) -> None:
     with pytest.raises(BadConfig) as caught:
         scripted.command(replace(stage.job(), settings={}))
-    assert caught.value.fix == '[scripted] script = "…" in agentd/config.toml'
+    assert caught.value.fix == '${EDITOR:-vi} agentd/config.toml   # [scripted] script = "script.yaml"'
 
 
 def test_started_by_hand_the_player_says_why_it_does_nothing() -> None:

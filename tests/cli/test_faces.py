@@ -1,6 +1,9 @@
 """The command line as a tool: exit codes, one JSON document, fixes to paste, any folder, a light start."""
 
+import ast
 import json
+import os
+import pwd
 import re
 import shlex
 import subprocess
@@ -9,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from agentd.cli import COMMANDS
+import agentd
+from agentd.cli import COMMANDS, ELSEWHERE
 from agentd.demo import CHANGE
-from tests.sandbox import IDEA, NEVER, YES, Ran, Sandbox, reviewed
+from tests.sandbox import IDEA, NEVER, NO, YES, Ran, Sandbox, reviewed
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -409,3 +413,63 @@ def test_a_prompt_of_ones_own_is_used_and_a_broken_one_named(sandbox: Sandbox) -
     assert "not UTF-8" in sandbox.run("plan", CHANGE).err
     (prompts / "propose.md").write_text("Write {{writes}}")
     assert sandbox.run("plan", CHANGE).code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "fix"),
+    [
+        ("apply my-change", "agentd impl my-change"),
+        ("propose 'Say hello'", "agentd plan my-change 'Say hello'"),
+        ("statsu my-change", "agentd status my-change"),
+        ("verify", "agentd validate"),
+    ],
+)
+def test_the_words_of_other_tools_and_slips_lead_to_the_command(sandbox: Sandbox, words: str, fix: str) -> None:
+    told = sandbox.run(*shlex.split(words))
+    assert told.code == 2
+    assert f"Did you mean '{shlex.split(fix)[1]}'?" in told.err
+    assert told.err.endswith(f"Fix:   {fix}\n")
+
+
+def test_the_words_of_other_tools_lead_to_commands_that_exist() -> None:
+    assert set(ELSEWHERE.values()) <= COMMANDS.keys()
+    assert not ELSEWHERE.keys() & COMMANDS.keys()
+
+
+def test_list_without_any_run_says_how_to_begin_as_status_does(sandbox: Sandbox) -> None:
+    shown = sandbox.run("list")
+    assert shown.out.splitlines()[0] == f"No runs in {sandbox.root}."
+    assert shown.out == sandbox.run("status").out
+    assert sandbox.run("list", "--archived").out.splitlines() == ["Nothing is archived.", shown.out.splitlines()[-1]]
+
+
+def test_the_same_command_is_next_wherever_one_is_named(sandbox: Sandbox) -> None:
+    """Also after an answer and after a stop: one function says it."""
+    sandbox.script(challenge=NO)
+    waiting = sandbox.plan("--json").data
+    everywhere = [("status", CHANGE), ("status",), ("list",), ("stop", CHANGE), ("doctor",)]
+    assert {sandbox.run(*words, "--json").data["next"] for words in everywhere} == {waiting["next"]}
+    follow = sandbox.run(*shlex.split(waiting["next"])[1:]).out.splitlines()[-1]
+    assert follow == f"Next: agentd plan {CHANGE}"
+    assert {sandbox.run(*words).out.splitlines()[-1] for words in everywhere} == {follow}
+
+
+def test_no_line_to_paste_leaves_something_out() -> None:
+    """An ellipsis in a command or a setting is pasted with the rest of it."""
+    source = Path(agentd.__file__).parent
+    texts = (
+        (path.name, node.value)
+        for path in source.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+    cut = re.compile(r"\"…\"|agentd \w.*…|config\.toml.*…")
+    assert [found for found in texts if "\n" not in found[1] and cut.search(found[1])] == []
+
+
+def test_a_decision_names_the_person_also_where_no_variable_does(sandbox: Sandbox) -> None:
+    sandbox.script(challenge=NO)
+    sandbox.plan()
+    nameless = {"USER": "", "LOGNAME": ""}
+    said = sandbox.run("answer", CHANGE, "UD-1", "fix", "--json", env=nameless).data
+    assert said["by"] == pwd.getpwuid(os.getuid()).pw_name

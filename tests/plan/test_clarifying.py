@@ -46,7 +46,7 @@ def test_a_short_description_with_nobody_to_ask_is_refused_with_help(sandbox: Sa
     for help_text in ("clarifications.md", "40 words", "3 points", "@notes.md"):
         assert help_text in refused.err
     assert "--answers FILE" in refused.err
-    assert f'agentd plan {CHANGE} "…" --skip-clarify' in refused.err
+    assert f"Fix:   agentd plan {CHANGE} '{SHORT}' --skip-clarify" in refused.err
     assert not sandbox.folder().exists()
     assert sandbox.run("plan", CHANGE, SHORT, "--json").data["error"] == "ClarificationNeeded"
 

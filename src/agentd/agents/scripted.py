@@ -14,7 +14,8 @@ def command(job: Job) -> Command:
     script = job.settings.get("script", "")
     if not script:
         raise BadConfig(
-            "The scripted agent has no script to play.", fix='[scripted] script = "…" in agentd/config.toml'
+            "The scripted agent has no script to play.",
+            fix='${EDITOR:-vi} agentd/config.toml   # [scripted] script = "script.yaml"',
         )
     return Command(
         argv=own_program("agentd.agents.scripted_agent"),

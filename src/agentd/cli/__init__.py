@@ -46,6 +46,27 @@ OTHER_NAMES = {
     "merge-change": ("archive",),
 }
 REPLACED = {"proposal": "plan", "review": "impl", "resolve-reviews": "impl"}
+# What other tools call a command, and what it is called here.
+ELSEWHERE = {
+    "propose": "plan",
+    "new": "plan",
+    "specify": "plan",
+    "start": "plan",
+    "apply": "impl",
+    "implement": "impl",
+    "build": "impl",
+    "fix": "quick",
+    "merge": "archive",
+    "sync": "archive",
+    "revert": "undo",
+    "continue": "resume",
+    "verify": "validate",
+    "analyze": "validate",
+    "next": "status",
+    "ls": "list",
+    "check": "doctor",
+    "config": "init",
+}
 
 
 class LazyGroup(click.Group):
@@ -74,13 +95,21 @@ class LazyGroup(click.Group):
             again = " ".join(("agentd", REPLACED[name], *(args[1:] or ["CHANGE"])))
             raise UsageError(f"'{name}' is a part of '{REPLACED[name]}' now.", again)
         if name and name not in COMMANDS and not name.startswith("-"):
-            from difflib import get_close_matches
-
-            near = get_close_matches(name, COMMANDS, 1)
-            raise click.UsageError(
-                f"There is no command '{name}'." + (f" Did you mean '{near[0]}'?" if near else ""), ctx
-            )
+            raise unknown(name, args[1:])
         return super().resolve_command(ctx, args)
+
+
+def unknown(name: str, rest: list[str]) -> UsageError:
+    """The error for a word that is no command, with the command that was probably meant."""
+    import shlex
+    from difflib import get_close_matches
+
+    near = ELSEWHERE.get(name) or next(iter(get_close_matches(name, COMMANDS, 1)), "")
+    if not near:
+        return UsageError(f"There is no command '{name}'.", "agentd --help")
+    if near == "plan" and rest and " " in rest[0]:
+        rest = ["my-change", *rest]
+    return UsageError(f"There is no command '{name}'. Did you mean '{near}'?", shlex.join(("agentd", near, *rest)))
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

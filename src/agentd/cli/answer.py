@@ -18,6 +18,5 @@ from agentd.runs.report import decision_data
 def command(run: str, decision: str, value: str, note: str, as_json: bool) -> int:
     """Answer DECISION of RUN with VALUE. The first valid answer counts; whoever works on the run takes it up."""
     asked, said, report = commands.answer(project_for(as_json), run, decision, value, note)
-    follow = f"agentd log {run}" if report.doing == "working" else f"agentd resume {run}"
-    data = {"decision": decision_data(asked), "answer": said.value, "by": said.by, "next": follow}
-    return tell(as_json, data, (f"Recorded: {asked.question} {said.value}", f"Next: {follow}"))
+    data = {"decision": decision_data(asked), "answer": said.value, "by": said.by, "next": report.next}
+    return tell(as_json, data, (f"Recorded: {asked.question} {said.value}", f"Next: {report.next}"))

@@ -4,7 +4,7 @@ import click
 
 from agentd.cli.face import json_option, project_here
 from agentd.cli.output import tell
-from agentd.cli.status import FIRST
+from agentd.cli.run_rows import FIRST
 from agentd.runs.costs import Costs, Row, costs, dollars
 
 

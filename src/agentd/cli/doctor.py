@@ -10,6 +10,10 @@ from agentd.calling import doctor
 from agentd.calling.doctor import Found
 from agentd.cli.face import heed_signals, json_option
 from agentd.cli.output import CONTROL, tell
+from agentd.cli.run_rows import FIRST, next_command
+from agentd.errors import AgentdError
+from agentd.runs import overview
+from agentd.runs.project import Project
 
 MARKS = {"ok": "✓", "warning": "⚠", "problem": "✗"}
 TITLES = {
@@ -41,7 +45,7 @@ def command(live: bool, as_json: bool) -> int:
                 click.echo(line)
         found.append(each)
     problems = [each for each in found if each.level == "problem"]
-    follow = next((each.fix for each in problems if each.fix), "") or 'agentd plan my-change "what should change"'
+    follow = next((each.fix for each in problems if each.fix), "") or next_in(project)
     code = 1 if problems else 0
     here = {"version": __version__, "python": platform.python_version(), "root": str(project.root)}
     data = {**here, "findings": [each.to_data() for each in found], "next": follow}
@@ -49,6 +53,14 @@ def command(live: bool, as_json: bool) -> int:
     some = f", {warnings} warning{'s' if warnings > 1 else ''}" if warnings else ""
     last = f"{'Not every role can be played' if code else 'Every role can be played'}{some}."
     return tell(as_json, data, ("", last, f"Next: {follow}"), code)
+
+
+def next_in(project: Project) -> str:
+    """What comes next in the project that was looked at; what is wrong with its runs is told by the commands on them."""
+    try:
+        return next_command(overview.overview(project))
+    except AgentdError as error:
+        return error.fix or FIRST
 
 
 def lines(each: Found, before: str) -> list[str]:

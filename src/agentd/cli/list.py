@@ -8,12 +8,11 @@ import click
 
 from agentd.cli.face import json_option, project_here
 from agentd.cli.output import tell
-from agentd.cli.run_rows import line, rows
+from agentd.cli.run_rows import is_open, line, next_command, rows
 from agentd.families.change.archive.records import Archived, Touched, archived, when
 from agentd.model.merge import Delta
 from agentd.runs import overview
 from agentd.runs.overview import Unreadable
-from agentd.runs.report import Report
 
 SHOWN = 8
 
@@ -25,15 +24,16 @@ SHOWN = 8
 def command(everything: bool, only_archived: bool, as_json: bool) -> int:
     """Every run of this project that is not finished; or every archived change, and what it did to the library."""
     project = project_here(as_json)
+    found = list(overview.overview(project, archived=everything))
+    follow = next_command(found)
     if only_archived:
         listed = archived_rows(archived(project))
+        lines = [*map(archived_line, listed)] or ["Nothing is archived.", f"Next: {follow}"]
     else:
-        found = overview.overview(project, archived=everything)
-        listed = rows(
-            entry for entry in found if everything or not isinstance(entry, Report) or entry.doing != "finished"
-        )
-    lines = map(archived_line if only_archived else line, listed)
-    return tell(as_json, {"runs": listed}, ["Nothing is archived."] if only_archived and not listed else lines)
+        listed = rows(entry for entry in found if everything or is_open(entry))
+        none = "Every run is finished." if found else f"No runs in {project.root}."
+        lines = [*([*map(line, listed)] or [none]), f"Next: {follow}"]
+    return tell(as_json, {"runs": listed, "next": follow}, lines)
 
 
 def archived_line(row: Mapping[str, Any]) -> str:

@@ -1,10 +1,28 @@
-"""Runs as `list` and `status` show them: a row each."""
+"""Runs as `list` and `status` show them: a row each, and the one command that comes next."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from agentd.runs.overview import Unreadable
 from agentd.runs.report import Report
+
+FIRST = 'agentd plan my-change "what should change"'
+
+
+def is_open(entry: Report | Unreadable) -> bool:
+    """Whether a run still needs a command of somebody."""
+    return not isinstance(entry, Report) or entry.doing != "finished" or entry.phase == "rejected"
+
+
+def next_command(entries: Iterable[Report | Unreadable]) -> str:
+    """What a person types next in a project: what mends a run, else takes the latest one on, else begins the first."""
+    wanting = list(filter(is_open, entries))
+    broken = next((entry for entry in wanting if not isinstance(entry, Report)), None)
+    if broken:
+        return broken.error.fix
+    reports = (entry for entry in wanting if isinstance(entry, Report))
+    latest = max(reports, key=lambda report: (bool(report.decisions), report.updated_at), default=None)
+    return latest.next if latest else FIRST
 
 
 def rows(entries: Iterable[Report | Unreadable]) -> list[dict[str, Any]]:

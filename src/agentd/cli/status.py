@@ -4,11 +4,9 @@ import click
 
 from agentd.cli.face import json_option, project_here, show
 from agentd.cli.output import tell
-from agentd.cli.run_rows import line, rows
+from agentd.cli.run_rows import is_open, line, next_command, rows
 from agentd.runs import overview
-from agentd.runs.report import Report
-
-FIRST = 'agentd plan my-change "what should change"'
+from agentd.runs.overview import Unreadable
 
 
 @click.command()
@@ -20,15 +18,7 @@ def command(run: str, as_json: bool) -> int:
     if run:
         return show(overview.status(project, run), as_json)
     found = list(overview.overview(project))
-    reports = [
-        entry
-        for entry in found
-        if isinstance(entry, Report) and (entry.doing != "finished" or entry.phase == "rejected")
-    ]
-    broken = [entry for entry in found if not isinstance(entry, Report)]
-    latest = max(reports, key=lambda report: (bool(report.decisions), report.updated_at), default=None)
-    follow = broken[0].error.fix if broken else latest.next if latest else FIRST
-    listed = rows([*reports, *broken])
+    listed, follow = rows(filter(is_open, found)), next_command(found)
     none = "Every run is finished." if found else f"No runs in {project.root}."
-    lines = [*map(line, listed)] or [none]
-    return tell(as_json, {"runs": listed, "next": follow}, [*lines, f"Next: {follow}"], 1 if broken else 0)
+    code = 1 if any(isinstance(entry, Unreadable) for entry in found) else 0
+    return tell(as_json, {"runs": listed, "next": follow}, [*([*map(line, listed)] or [none]), f"Next: {follow}"], code)

@@ -30,5 +30,5 @@ def command(run: str, now: bool, as_json: bool) -> int:
         with suppress(ProcessLookupError):
             os.kill(int(holder["pid"]), signal.SIGTERM)
     words = "It stops now." if holder else "It stops after its step." if working else "Nobody works on it."
-    follow = f"agentd resume {run}"
+    follow = overview.status(project, run).next
     return tell(as_json, {"working": working, "message": words, "next": follow}, (words, f"Next: {follow}"))

@@ -7,7 +7,7 @@ import click
 
 from agentd.cli.face import json_option, project_here
 from agentd.cli.output import tell
-from agentd.cli.status import FIRST
+from agentd.cli.run_rows import FIRST
 from agentd.families.change.trace import trace
 from agentd.families.change.trace_model import Row, Seen, Trace, TracedFile, TracedTask, TracedTest, Traces
 

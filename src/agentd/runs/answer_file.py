@@ -49,7 +49,9 @@ def from_data(data: Mapping[str, Any], by: str) -> Callable[[Decision], Answer |
         if said is None:
             return None
         if not isinstance(said, (str, int, float)):
-            raise UsageError(f"{by}: {key}: {said!r} is no answer.", f"{key}: one word, or {{value: …, note: …}}")
+            raise UsageError(
+                f"{by}: {key}: {said!r} is no answer.", f"{key}: one word, or {{value: yes, note: because}}"
+            )
         # YAML reads yes and no as true and false.
         word = {True: "yes", False: "no"}[said] if isinstance(said, bool) else str(said)
         return Answer(decision.id, word, note=note, by=by)

@@ -1,6 +1,7 @@
 """A project as agentd sees it: its root, its configuration, its workflows and where its runs are."""
 
 import os
+import pwd
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -52,7 +53,14 @@ class Project:
             self.say(text)
 
     def who(self) -> str:
-        return os.environ.get("USER") or os.environ.get("LOGNAME") or str(os.getuid() if hasattr(os, "getuid") else "")
+        """The person at work, by name; without one by the number of their account, told as such."""
+        named = os.environ.get("USER") or os.environ.get("LOGNAME")
+        if named:
+            return named
+        try:
+            return pwd.getpwuid(os.getuid()).pw_name
+        except KeyError:
+            return f"user {os.getuid()}"
 
     def relative(self, path: Path) -> str:
         inside = str(path).removeprefix(f"{self.root}{os.sep}")

@@ -8,7 +8,7 @@ from agentd.evidence.installation import absent_launchers, lacking, remedy
 from agentd.model.command import KINDS, Command
 from agentd.runs.project import Project
 
-SET = '${EDITOR:-vi} agentd/config.toml   # [evidence] test = "…"'
+SET = '${EDITOR:-vi} agentd/config.toml   # [evidence] test = "make test"'
 
 
 def check_commands(project: Project) -> Iterator[Found]:

@@ -1,6 +1,7 @@
 """The clarification of a new change: when it is needed, what is asked, and how the answers become clarifications.md."""
 
 import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -49,14 +50,14 @@ def from_words(description: str) -> tuple[str, bool]:
     return said, True
 
 
-def refuse_unclarified(change: str) -> None:
+def refuse_unclarified(change: str, description: str) -> None:
     """Refuse a short description without clarifications if nobody is there to ask, so that no agent has to guess."""
     raise ClarificationNeeded(
         f"'{change}' is a new change with a short description, and there is no clarifications.md.\n"
         f"Say more ({ENOUGH_WORDS} words, a list of {ENOUGH_POINTS} points, or @notes.md), answer the planner's questions "
         "on a terminal or with --answers FILE,\n"
         f"or write agentd/changes/{change}/clarifications.md yourself.",
-        f'agentd plan {change} "…" --skip-clarify',
+        f"agentd plan {change} {shlex.quote(' '.join(description.split()))} --skip-clarify",
     )
 
 

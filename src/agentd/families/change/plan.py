@@ -113,7 +113,7 @@ def _begin_change(project: Project, change: str, description: str, wishes: Wishe
     place = project.new_place(NAME, change)
     skipped = "--skip-clarify" if wishes.skip_clarify else "the description is detailed" if detailed else ""
     if not (skipped or project.attended or _is_written(place.folder / "clarifications.md")):
-        clarification.refuse_unclarified(change)
+        clarification.refuse_unclarified(change, said)
     one_shot = wishes.one_shot or project.config.get("workflow", "generation") == "one-shot"
     fields: dict[str, Any] = {"generation": "one-shot" if one_shot else "sequential"}
     if skipped:
