@@ -3,7 +3,8 @@
 import os
 import textwrap
 
-from tests.sandbox import CHANGE, Sandbox
+from tests.plan.plans import spied
+from tests.sandbox import CHANGE, NO, Sandbox
 
 ADAPTER = '''
 """A package that knows agentd's two values and nothing else of it."""
@@ -82,3 +83,13 @@ def test_an_adapter_of_another_package_plans_a_change(sandbox: Sandbox) -> None:
     steps = ("proposal-gen", "spec-gen-top-words", "tasks-gen", "challenge")
     assert made == [(step, "parrot", "parrot-1", 7) for step in steps]
     assert "the challenger is not independent: parrot is the planner too" in sandbox.run("status", CHANGE).out
+
+
+def test_that_one_agent_plays_every_role_is_said_once_in_a_run(sandbox: Sandbox) -> None:
+    spied(sandbox)
+    sandbox.script(challenge=NO)
+    warning = "⚠ the challenger is not independent: spy is the planner too"
+    assert sandbox.plan().out.count(warning) == 1
+    assert sandbox.run("answer", CHANGE, "UD-1", "fix").code == 0
+    assert warning not in sandbox.run("plan", CHANGE).out
+    assert sandbox.run("status", CHANGE).out.count(warning) == 1

@@ -116,19 +116,26 @@ def locate(root: Path, word: str) -> str:
 
 
 def notices(project: Project, workflow: Workflow) -> list[str]:
-    """Warnings about the agents of a workflow: one that replaces another, and one that would challenge its own plan."""
+    """One warning about the agents of a workflow, if any: who replaces another, and who would challenge its own plan."""
     roles = dict.fromkeys(step.what for step in workflow.steps.values() if step.kind == "agent")
-    found: list[str] = []
+    replaced: dict[str, tuple[list[str], list[str]]] = {}
     for role in roles:
         try:
             stands_in = player(project, role)
         except NotFound:
-            continue  # told when the role's turn comes
+            continue  # refused before the first call
         if stands_in.why:
-            found.append(f"⚠ {stands_in.why}: {stands_in.agent} plays the {role}")
+            whys, played = replaced.setdefault(stands_in.agent, ([], []))
+            whys += [stands_in.why] * (stands_in.why not in whys)
+            played.append(role)
+    found = [f"{' and '.join(whys)}: {agent} plays the {_list(played)}" for agent, (whys, played) in replaced.items()]
     if {"planner", "challenger"} <= roles.keys() and (agent := same_mind(project)):
-        found.append(f"⚠ the challenger is not independent: {agent} is the planner too")
-    return found
+        found.append(f"the challenger is not independent: {agent} is the planner too")
+    return [f"⚠ {'; '.join(found)}"] if found else []
+
+
+def _list(words: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def same_mind(project: Project) -> str:

@@ -1,6 +1,6 @@
 """How a run is taken from where it stands as far as it goes: its lock, what is said first, what is told at the end."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -77,14 +77,21 @@ def _drive(
 ) -> Stop:
     """Say what is to be said, go on, and where the run is blocked by what can be made again, go on from there once."""
     family = family_of(work)
-    notices = family.agents.notices
-    for line in family.opening(work, command) if family.opening else notices(work.project, work.workflow):
+    for line in family.opening(work, command) if family.opening else notices(work):
         work.say(line)
     stop = first(work) or ports.go(work, command, steps)
     if stop.why == "blocked" and family.unblock(work, stop, command):
         stop = ports.go(work, command, steps)
     family.settled(work)
     return stop
+
+
+def notices(work: Work) -> Iterator[str]:
+    """What a person should know about who plays the roles: said once in a run, and again when it is something else."""
+    found = "\n".join(family_of(work).agents.notices(work.project, work.workflow))
+    if found != str(work.state.fields.get("notices") or ""):
+        work.note("notices", found)
+        yield from found.splitlines()
 
 
 def told(project: Project, place: Place, work: Work, stop: Stop) -> Report:

@@ -25,7 +25,7 @@ from agentd.families.change.specs import removed_in
 from agentd.library import snapshot
 from agentd.library.exclusive import holding
 from agentd.runs.family import Family
-from agentd.runs.lifecycle import go_on
+from agentd.runs.lifecycle import go_on, notices
 from agentd.runs.project import Project
 from agentd.runs.report import Report, again, owner
 from agentd.runs.work import Work
@@ -77,7 +77,7 @@ def _costs(fields: Mapping[str, Any]) -> str:
 def opening(work: Work, command: str) -> Iterator[str]:
     """Lines to begin with: fallback agents, the phase, and before the first call a forecast of the cost."""
     if command != AGENTLESS:
-        yield from roster.notices(work.project, work.workflow)
+        yield from notices(work)
     title = {"plan": "planning", "impl": "implementation", QUICK: "quick"}.get(command)
     if not title:
         return
