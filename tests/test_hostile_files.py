@@ -19,7 +19,7 @@ from tests.impl.coding import APPROVED, HONEST
 from tests.sandbox import CHANGE, Sandbox
 
 HOME = f"agentd/changes/{CHANGE}"
-LOOKING = [["status", CHANGE], ["validate", CHANGE], ["log", CHANGE], ["trace", CHANGE]]
+LOOKING = [["status", CHANGE], ["show", CHANGE], ["validate", CHANGE], ["log", CHANGE], ["trace", CHANGE]]
 PLACES: dict[str, list[list[str]]] = {
     "agentd/config.toml": LOOKING,
     "agentd/ledger.jsonl": [["cost"], ["status", CHANGE]],

@@ -6,6 +6,7 @@ import os
 import pwd
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -473,3 +474,19 @@ def test_a_decision_names_the_person_also_where_no_variable_does(sandbox: Sandbo
     nameless = {"USER": "", "LOGNAME": ""}
     said = sandbox.run("answer", CHANGE, "UD-1", "fix", "--json", env=nameless).data
     assert said["by"] == pwd.getpwuid(os.getuid()).pw_name
+
+
+def test_show_prints_the_plan_and_nothing_that_steers_the_terminal(planned: Sandbox) -> None:
+    path = planned.folder() / "tasks.md"
+    path.write_text(path.read_text() + "\nA \x1b[31mred\x1b[0m\x1b]0;title\x07 line\x9b2J\n")
+    shown = planned.run("show", CHANGE)
+    assert shown.code == 0, shown.err
+    heads = [line for line in shown.out.splitlines() if line.startswith("── ")]
+    assert heads == ["── proposal.md ──", "── specs/top-words.md ──", "── tasks.md ──"]
+    assert "## What Changes" in shown.out
+    assert "A red line\n" in shown.out
+    assert "change_id:" not in shown.out, "the data at the head is not for people"
+    assert shown.out.splitlines()[-1] == planned.run("status", CHANGE).out.splitlines()[-1]
+    shutil.move(planned.folder(), planned.root / "agentd" / "archive" / CHANGE)
+    assert heads == [line for line in planned.run("show", CHANGE).out.splitlines() if line.startswith("── ")]
+    assert planned.run("show", "nobody").code == 1

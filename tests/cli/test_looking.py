@@ -25,6 +25,7 @@ LOOKING: tuple[tuple[str, ...], ...] = (
     ("doctor",),
     ("log", "a"),
     ("log", "a", "--raw"),
+    ("show", "a"),
     ("trace",),
     ("trace", "a"),
     ("cost",),

@@ -25,6 +25,7 @@ COMMANDS = {
     "stop": "Ask a working run to stop after its step.",
     "status": "Where runs stand, and what to type next.",
     "list": "Every run, one line each.",
+    "show": "The plan of a change: proposal, specs and tasks.",
     "log": "What happened in a run.",
     "cost": "What agent calls cost, by run, step or model.",
     "trace": "What proves each requirement: tasks, files, tests, evidence.",
@@ -64,6 +65,7 @@ ELSEWHERE = {
     "analyze": "validate",
     "next": "status",
     "ls": "list",
+    "view": "show",
     "check": "doctor",
     "config": "init",
 }

@@ -7,7 +7,10 @@ from typing import Any
 
 import click
 
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# A whole sequence for the terminal, or a control character by itself.
+CONTROL = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
+)
 
 
 def tell(as_json: bool, data: Mapping[str, Any], lines: Iterable[str], code: int = 0) -> int:

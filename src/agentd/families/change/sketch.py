@@ -1,35 +1,22 @@
 """The plan of a quick change: whether it is valid and small, what a person sees of it, and what becomes of it without a yes."""
 
-import re
 from collections.abc import Iterator
 
-from agentd.families.change import PLAN, format_check, specs, tasks
+from agentd.families.change import format_check, plan_text, specs, tasks
 from agentd.model.run import Outcome
 from agentd.runs import decisions
 from agentd.runs.choice import valid_answer
 from agentd.runs.work import Work
-from agentd.text import frontmatter
 
 QUESTION = "confirm"
 MOST_TASKS, MOST_SPECS = 5, 2
-_TAG = re.compile(r"</?\w+>")
-
-
-def shown(work: Work) -> Iterator[str]:
-    """The whole plan as lines, without the data at the head of its documents."""
-    for name in PLAN:
-        for path in work.files(name):
-            yield f"── {path.relative_to(work.home).as_posix()} ──"
-            lines = frontmatter.read(path.read_bytes().decode(errors="replace")).lines
-            yield from "\n".join(line for line in lines if not _TAG.fullmatch(line)).strip().splitlines()
-            yield ""
 
 
 def reminder(work: Work) -> Iterator[str]:
     """The plan once more, if the run waits for a yes or no to it."""
     asked = decisions.pending(work, QUESTION)
     if work.state.run.step == QUESTION and not (asked and valid_answer(work.store.folder, asked)):
-        yield from shown(work)
+        yield from plan_text.lines(work.home)
 
 
 def check_sketch(work: Work) -> Outcome:
@@ -43,7 +30,7 @@ def check_sketch(work: Work) -> Outcome:
     found, affected = len(tasks.read_tasks(work)), len(specs.affected(work))
     if found > MOST_TASKS or affected > MOST_SPECS:
         return Outcome("large", f"it has {found} tasks and {affected} specs")
-    for line in shown(work):
+    for line in plan_text.lines(work.home):
         work.say(line)
     return Outcome("valid")
 
