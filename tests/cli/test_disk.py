@@ -258,6 +258,19 @@ def test_a_folder_mounted_read_only_is_named_with_its_fix(mounted: Callable[...,
     assert planned.run("impl", CHANGE).code == 0
 
 
+def test_a_git_folder_mounted_read_only_is_named_before_anything_is_begun(
+    mounted: Callable[..., Path], sandbox: Sandbox
+) -> None:
+    folder = sandbox.root / ".git"
+    mounted(folder, "--bind", str(folder))
+    mount("-o", "remount,bind,ro", str(folder))
+    refused = sandbox.plan()
+    assert (refused.code, refused.out) == (1, "")
+    assert f"{folder} cannot be written to" in refused.err
+    assert f"Fix:   ls -ld {folder}" in refused.err
+    assert not sandbox.folder().exists()
+
+
 @pytest.mark.parametrize("place", ["agentd/changes", f"agentd/changes/{CHANGE}"])
 def test_a_link_that_leads_nowhere_is_an_error_and_stays(tmp_path: Path, place: str) -> None:
     sandbox = make_sandbox(tmp_path)

@@ -349,11 +349,11 @@ def test_a_server_that_does_not_work_keeps_every_role_from_being_played(
     assert scripted.examine().code == 1
 
 
-def test_without_git_changes_can_be_planned_only(scripted: Machine) -> None:
+def test_without_git_the_doctor_says_that_changes_need_it(scripted: Machine) -> None:
     (scripted.programs / "git").unlink()
     done = scripted.examine("--live")
     assert done.code == 0, done.out
-    assert "⚠ git           The program git is not on the PATH. Changes can be planned, not implemented" in done.out
+    assert "⚠ git           The program git is not on the PATH. Changes need it" in done.out
     assert "Fix: sudo apt install git" in done.out
 
 

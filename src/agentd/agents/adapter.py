@@ -45,12 +45,14 @@ class Traces(NamedTuple):
     files      in the agent's first folder
     keychain   whether macOS may keep the login in its keychain instead
     setting    the key of the agent's section that names the variable
+    optional   whether the agent also works without a login
     """
 
     variables: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     keychain: bool = False
     setting: str = ""
+    optional: bool = False
 
 
 class Adapter(NamedTuple):

@@ -123,7 +123,11 @@ _ROWS = (
         login="opencode auth login",
         turns=("step_start",),
         can=Abilities("by id", "each call", "says its own", "agentd's", "", "by permission", "", "yes"),
-        traces=Traces(("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"), ("auth.json",)),
+        traces=Traces(
+            ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"),
+            ("auth.json",),
+            optional=True,
+        ),
         folders=(
             Folder(".local/share/opencode", "XDG_DATA_HOME", "opencode"),
             Folder(".cache/opencode", "XDG_CACHE_HOME", "opencode"),

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from agentd.calling import advice, budget, retry, roster, transcripts
+from agentd.calling import advice, budget, readiness, retry, roster, transcripts
 from agentd.calling.agent_call import AgentCall, checksums_before, is_self_review
 from agentd.calling.conversation import Ended, converse
 from agentd.calling.job import make_job
@@ -43,6 +43,9 @@ class Callers:
 
     def notices(self, project: Project, workflow: Workflow) -> Sequence[str]:
         return roster.notices(project, workflow)
+
+    def refuse_unready(self, project: Project, workflow: Workflow, step: str, command: str) -> None:
+        readiness.refuse_unready(project, workflow, step, command)
 
     def hold(self, work: Work, step: Step) -> Stop | None:
         return budget.hold(work, step)

@@ -1,5 +1,6 @@
 """The files of a work tree that differ from a base branch, committed or not. Nothing is written."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,6 +40,13 @@ def changed_files(folder: Path, base: str) -> tuple[ChangedFile, ...]:
     ]
     new = fields(folder, "ls-files", "--others", "--exclude-standard", "-z")
     return tuple(sorted([*found, *(ChangedFile(shown(path), "added") for path in new)], key=lambda one: one.path))
+
+
+def uncommitted(folder: Path, but: Collection[str] = ()) -> list[str]:
+    """Return the files and new folders below `folder` that differ from the commit HEAD, without those in some folders."""
+    apart = (f":(exclude){name}" for name in but)
+    options = ("--porcelain", "--no-renames", "--ignore-submodules=dirty", "-z")
+    return [shown(line[3:]) for line in fields(folder, "status", *options, "--", ".", *apart)]
 
 
 def _fork(folder: Path, base: str) -> str:

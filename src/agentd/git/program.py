@@ -16,6 +16,7 @@ from agentd.errors import AgentdError
 from agentd.process.plain import Ended, run_plain
 
 TIMEOUT = 600
+INSTALL = "sudo apt install git   # or: dnf install git, pacman -S git, xcode-select --install"
 # All other GIT_* variables are removed: a hook that calls agentd sets some, and they can point to another repository.
 KEPT = ("GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
 _SETTINGS = (

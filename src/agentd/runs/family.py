@@ -23,6 +23,9 @@ class Agents(Protocol):
     def notices(self, project: Project, workflow: Workflow) -> Sequence[str]:
         """What a person should know about who plays the roles of a workflow."""
 
+    def refuse_unready(self, project: Project, workflow: Workflow, step: str, command: str) -> None:
+        """An error if a run that begins at a step would find nobody for a role, as far as that is seen now."""
+
     def hold(self, work: Work, step: Step) -> Stop | None:
         """Why no agent may be called now: a limit is reached."""
 

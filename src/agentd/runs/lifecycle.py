@@ -33,6 +33,8 @@ def start(
     if mode and mode not in workflow.starts:
         raise UsageError(f"{workflow_name} has no mode '{mode}'.", f"one of: {', '.join(workflow.starts)}")
     place = project.new_place(workflow_name, name)
+    first_step = workflow.starts[mode or next(iter(workflow.starts))]
+    load(project.layout(place.family)).agents.refuse_unready(project, workflow, first_step, command)
     durable.make_folder(place.folder)
     with lock.acquire(place.folder, command or f"run {workflow_name}"):
         store, layout = project.store(place), project.layout(place.family)

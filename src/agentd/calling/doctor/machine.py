@@ -10,6 +10,7 @@ from agentd import process
 from agentd.calling import sandbox
 from agentd.calling.doctor.findings import Found, Level, time_limit
 from agentd.errors import AgentdError, BadConfig
+from agentd.git.program import INSTALL
 from agentd.redaction import redact, secret_values
 from agentd.runs.config import personal_file
 from agentd.runs.project import Project
@@ -18,7 +19,6 @@ PATIENCE = 20.0
 VERSION = re.compile(r"\d+\.\d+(?:[\w.+-]*\w)?")
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 UNPRINTED = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-GIT = "sudo apt install git   # or: dnf install git, pacman -S git, xcode-select --install"
 LEVELS: dict[str, Level] = {"off": "ok", "auto": "warning", "on": "problem"}
 
 
@@ -48,7 +48,7 @@ def _plain(lines: Sequence[str]) -> str:
 def check_machine(project: Project, scratch: Path) -> Iterator[Found]:
     version, trouble = read_version(project, ["git"], scratch)
     if trouble:
-        yield Found("machine", "git", "warning", f"{trouble} Changes can be planned, not implemented", GIT)
+        yield Found("machine", "git", "warning", f"{trouble} Changes need it", INSTALL)
     else:
         yield Found("machine", "git", "ok", version, facts={"version": version})
     settings = project.config.sections["sandbox"]

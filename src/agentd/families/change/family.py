@@ -13,6 +13,7 @@ from agentd.families.change import (
     approval,
     forecast,
     format_check,
+    git_setup,
     progress_lines,
     reentry,
     sketch,
@@ -92,7 +93,8 @@ def opening(work: Work, command: str) -> Iterator[str]:
 
 
 def started(project: Project, place: Place) -> None:
-    """Keep a snapshot of the library, which the archive will merge against."""
+    """Tell what is not committed, and keep a snapshot of the library, which the archive will merge against."""
+    git_setup.say_uncommitted(project)
     with holding(project.root):  # not in the middle of an archive, which may be rolled back
         snapshot.begin(place.folder, project.root)
 

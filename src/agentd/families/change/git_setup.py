@@ -1,14 +1,18 @@
 """Where a change is worked on: on its own branch, in its own worktree, or in place."""
 
 import os
+import shlex
+import shutil
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from agentd import files
-from agentd.errors import AgentdError
+from agentd.errors import AgentdError, ChangeNotReady, DiskTrouble
 from agentd.git import repository
+from agentd.git.changes import uncommitted
+from agentd.git.program import INSTALL
 from agentd.model.run import Outcome
 from agentd.runs import decisions
 from agentd.runs.project import Project
@@ -16,12 +20,59 @@ from agentd.runs.work import Work
 from agentd.runs.worktree import branch_name, worktree_path
 from agentd.state import durable, layout
 
+BLOCKING = "agentd"  # a branch of this name leaves no room for agentd/CHANGE
+SHOWN = 3
+
 
 def refuse_impossible(project: Project, change: str, choice: str) -> None:
     """Refuse a choice that cannot be carried out, before anything is written."""
     problem = _problem(project.root, change, choice)
     if problem:
         raise AgentdError(*problem)
+
+
+def refuse_without_git(project: Project) -> None:
+    """Refuse to begin what cannot be implemented here."""
+    checkout = _checkout(project.root)
+    if checkout is None:
+        raise ChangeNotReady("Implementing needs git, so that every change can be seen and undone.", "git init")
+    if not shutil.which("git"):
+        raise ChangeNotReady("git is not installed, and implementing needs it.", INSTALL)
+    private = checkout / ".git"
+    if not os.access(private, os.W_OK):
+        raise DiskTrouble(
+            f"{private} cannot be written to, and agentd keeps there what a change began with.",
+            f"ls -ld {shlex.quote(str(private))}",
+        )
+
+
+def refuse_blocked(project: Project) -> None:
+    """Refuse to begin if a branch has the name of the folder for the changes' branches. No program is started for it."""
+    checkout = _checkout(project.root)
+    if checkout is None:
+        return
+    packed = b""
+    with suppress(OSError):
+        packed = files.read(checkout / ".git" / "packed-refs")
+    loose = checkout / ".git" / "refs" / "heads" / BLOCKING
+    if loose.is_file() or any(line.endswith(f" refs/heads/{BLOCKING}".encode()) for line in packed.splitlines()):
+        raise AgentdError(*_blocked(branch_name("CHANGE")))
+
+
+def _checkout(root: Path) -> Path | None:
+    return next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), None)
+
+
+def say_uncommitted(project: Project) -> None:
+    """Say what happens to files that are not committed; they are no reason to stop."""
+    with suppress(AgentdError):
+        found = uncommitted(project.root, project.own_folders())
+        more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+        if found:
+            project.say(
+                f"⚠ not committed: {', '.join(found[:SHOWN])}{more}. They stay as they are: agents see them in place and on "
+                "a new branch, not in a new worktree; the change is compared with the files as they are when impl begins"
+            )
 
 
 def choose_git(work: Work) -> Outcome:
@@ -122,15 +173,19 @@ def _problem(root: Path, change: str, choice: str) -> tuple[str, str] | None:
     branch, path = branch_name(change), worktree_path(root, change)
     if repository.branch_commit(root, branch):
         return f"The branch {branch} exists already.", f"git branch -m {branch} {branch}-old   # or: --git in-place"
-    if repository.branch_commit(root, "agentd"):
-        what = f"There is a branch agentd, so git cannot have {branch}."
-        return what, "git branch -m agentd agentd-old   # or: --git in-place"
+    if repository.branch_commit(root, BLOCKING):
+        return _blocked(branch)
     if choice == "worktree" and not repository.is_committed(root):
         what = f"{root} is not committed, so a worktree would not have it."
         return what, f"git -C {root} add . && git -C {root} commit -m 'the project'   # or: --git branch"
     if choice == "worktree" and path.exists():
         return f"{path} is in the way of the worktree.", f"mv {path} {path}-old   # or: --git branch"
     return None
+
+
+def _blocked(branch: str) -> tuple[str, str]:
+    what = f"There is a branch {BLOCKING}, so git cannot have {branch}."
+    return what, f"git branch -m {BLOCKING} {BLOCKING}-old   # or: --git in-place"
 
 
 def _refused(work: Work, why: str) -> Outcome:

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agentd import process
+from agentd.calling import readiness
 from agentd.engine.decide import Stop
 from agentd.errors import ChangeNotReady, UsageError
-from agentd.families.change import NAME, approval, code_verdict
+from agentd.families.change import NAME, approval, code_verdict, git_setup
 from agentd.families.change.reentry import take_up
 from agentd.families.change.tasks import want
 from agentd.runs import state_guard
@@ -39,7 +40,10 @@ def impl(
             "archived": f"agentd log {change}",
         }
         raise ChangeNotReady(f"'{change}' is {phase}, so there is nothing to implement.", fixes[phase])
-    refuse_without_git(project)
+    git_setup.refuse_without_git(project)
+    if phase == "challenged":
+        workflow = project.workflow(NAME)
+        readiness.refuse_unready(project, workflow, workflow.first(phase).name, "impl")
 
     def first(work: Work) -> None:
         if tasks:
@@ -47,11 +51,6 @@ def impl(
         take_up(work, resolve)
 
     return go_on(project, place, "impl", first=first)
-
-
-def refuse_without_git(project: Project) -> None:
-    if not any((folder / ".git").exists() for folder in (project.root, *project.root.parents)):
-        raise ChangeNotReady("Implementing needs git, so that every change can be seen and undone.", "git init")
 
 
 def _refuse_options(change: str, phase: str, tasks: Sequence[str], re_review: bool, resolve: bool) -> None:

@@ -121,6 +121,9 @@ def _begin_change(project: Project, change: str, description: str, wishes: Wishe
     if wishes.git:
         git_setup.refuse_impossible(project, change, wishes.git)
         fields["git"] = {"choice": wishes.git}
+    elif project.attended:  # who is asked later must not be told then that no branch is possible
+        git_setup.refuse_blocked(project)
+    git_setup.refuse_without_git(project)
     return _proceed(project, place, start(project, NAME, change, said, command="plan", fields=fields))
 
 

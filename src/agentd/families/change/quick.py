@@ -8,7 +8,7 @@ from typing import Any
 
 from agentd.errors import MissingDescription
 from agentd.families.change import NAME, NO_REVIEW, QUICK, clarification
-from agentd.families.change.impl import refuse_without_git
+from agentd.families.change.git_setup import refuse_without_git
 from agentd.families.change.plan import is_archived, is_free, place_to_plan
 from agentd.families.change.reentry import take_up
 from agentd.families.change.sketch import QUESTION
