@@ -287,6 +287,32 @@ def test_tasks_that_do_not_fit_are_refused(bench: Bench, way: tuple[str, ...], v
     assert word in refused(bench, "create_tasks", changed(samples.TASKS, *way, value=value))
 
 
+@pytest.mark.parametrize(
+    ("ref", "told"),
+    [
+        ("sessions:R1", "names the spec 'sessions', which does not exist"),
+        ("auth-flow:R9", "names auth-flow:R9, and 'auth-flow' has no requirement R9"),
+    ],
+)
+def test_tasks_for_what_does_not_exist_are_refused_with_what_there_is(bench: Bench, ref: str, told: str) -> None:
+    assert not bench.call_tool("create_spec", samples.SPEC).is_error
+    wrong = {**samples.TASKS, "tasks": [{**samples.TASKS["tasks"][0], "spec_ref": ref}]}
+    why = refused(bench, "create_tasks", wrong)
+    assert told in why
+    assert "There are auth-flow: R1, R2." in why
+    assert not (bench.folder / "tasks.md").exists()
+    right = {**samples.TASKS, "tasks": [{**samples.TASKS["tasks"][0], "spec_ref": "auth-flow:R2"}]}
+    assert not bench.call_tool("create_tasks", right).is_error
+
+
+def test_tasks_may_come_before_a_spec_that_the_proposal_announces(bench: Bench) -> None:
+    assert not bench.call_tool("create_proposal", samples.PROPOSAL).is_error
+    early = {**samples.TASKS, "tasks": [{**samples.TASKS["tasks"][0], "spec_ref": "auth-flow:R7"}]}
+    assert not bench.call_tool("create_tasks", early).is_error
+    lost = {**samples.TASKS, "tasks": [{**samples.TASKS["tasks"][0], "spec_ref": "nowhere:R1"}]}
+    assert "There are auth-flow: not written yet; sessions: not written yet." in refused(bench, "create_tasks", lost)
+
+
 def test_a_document_written_again_keeps_when_it_was_made(bench: Bench) -> None:
     for tool, arguments, name in (
         ("create_proposal", samples.PROPOSAL, "proposal.md"),

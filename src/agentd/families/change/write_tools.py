@@ -6,6 +6,7 @@ from pathlib import Path
 from types import ModuleType
 
 from agentd.errors import NotFound, Refused
+from agentd.families.change import task_references
 from agentd.families.change.documents import clarifications, proposal, question_drafts, tasks
 from agentd.library import snapshot, spec
 from agentd.model.change import Clarifications, Draft, Proposal, Question, Spec, Task, Tasks
@@ -76,7 +77,9 @@ def write_tasks(desk: Desk, new: tuple[Task, ...]) -> Written:
             raise Refused(f"tasks[{number}].number: there are two tasks {name}.", "give each of a layer its own number")
     old = tasks.read(desk.read_if_there("tasks.md"))[0]
     created = old.created_at if old and old.created_at else now
-    return _write(desk, "tasks.md", Tasks(desk.change, new, created, now))
+    written = Tasks(desk.change, new, created, now)
+    task_references.refuse_lost(desk, written)
+    return _write(desk, "tasks.md", written)
 
 
 def edit_file(desk: Desk, name: str, old_text: str, new_text: str) -> Written:
