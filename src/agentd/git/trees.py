@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 
+from agentd import files
 from agentd.errors import AgentdError
 from agentd.git.program import fields, run, text
 from agentd.model.evidence import Changed
@@ -55,6 +56,20 @@ def snapshot(folder: Path, without: Sequence[str] = ()) -> str:
         return _tree(folder, staged)
 
 
+def store(folder: Path, names: Iterable[str]) -> str:
+    """Store these files and links below `folder` as a tree, ignored or not, byte for byte, and return its hash."""
+    entries = []
+    for name in names:
+        path = folder / name
+        mode = os.lstat(path).st_mode
+        link = stat.S_ISLNK(mode)
+        data = os.fsencode(os.readlink(path)) if link else files.read(path, files.LARGE, os.O_NOFOLLOW)
+        blob = run(folder, "hash-object", "-w", "--no-filters", "--stdin", stdin=data).strip()
+        kind = b"120000" if link else b"100755" if mode & stat.S_IXUSR else b"100644"
+        entries.append(b"%s %s 0\t%s" % (kind, blob, os.fsencode(name)))
+    return _tree(folder, entries)
+
+
 def keep(folder: Path, name: str, tree: str) -> None:
     """Protect a tree from garbage collection by the ref refs/agentd/NAME, which all worktrees share."""
     run(folder, "update-ref", f"refs/agentd/{name}", tree)
@@ -68,6 +83,12 @@ def forget(folder: Path, name: str) -> None:
 def kept(folder: Path, name: str) -> str:
     """Return the hash of the tree kept under a name, or "" if there is none."""
     return text(folder, "rev-parse", "--verify", "--quiet", f"refs/agentd/{name}^{{tree}}", accept=(0, 1))
+
+
+def names(folder: Path, below: str) -> list[str]:
+    """Return the names of the kept trees below a name."""
+    found = text(folder, "for-each-ref", "--format=%(refname)", f"refs/agentd/{below}")
+    return [name.removeprefix("refs/agentd/") for name in found.splitlines()]
 
 
 def changes(folder: Path, old: str, new: str) -> tuple[Changed, ...]:
