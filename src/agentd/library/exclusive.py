@@ -1,11 +1,10 @@
 """One process at a time works on the spec library: the lock on it."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
-from agentd.calling.agent_settings import hide
-from agentd.errors import AgentdError, Held
+from agentd.errors import Held
 from agentd.state import lock
 
 HOME = "agentd"  # its lock is that of the library
@@ -18,17 +17,12 @@ def holding(root: Path, seconds: float = WAIT) -> Iterator[None]:
     if not (root / HOME).is_dir():
         yield
         return
-    path = root / HOME / lock.NAME
-    new = not path.exists()
     try:
-        held = lock.acquire(path.parent, "archive", seconds, deep=False)
+        held = lock.acquire(root / HOME, "archive", seconds, deep=False)
     except Held as error:
         what = error.message.removeprefix(f"{HOME} ")
         raise Held(
             f"The spec library {what}", "agentd status   # when that process is over, the same command again"
         ) from None
     with held:
-        if new:
-            with suppress(AgentdError):  # it would be a pity to be shown, and no more
-                hide(path, root / HOME)
         yield

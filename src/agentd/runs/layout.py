@@ -39,6 +39,7 @@ class Layout:
     children_share children work on the documents of the run they belong to
     at_once        how many children run side by side; None: as the configuration says
     guarded_keys   keys of the state file that no agent may change, besides those of every family
+    made_anew      files of a run that are written again for each agent call: git need not keep them once it is over
     recover        what finishes a command that was cut off (`runs/unfinished.py`)
     next           what to type in a phase for which the table has no command
     settings       its own sections of the configuration, with their defaults
@@ -68,6 +69,7 @@ class Layout:
     children_share: bool = False
     at_once: int | None = None
     guarded_keys: tuple[str, ...] = ()
+    made_anew: tuple[str, ...] = ()
     recover: str = ""
     next: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from typing import Any
 from agentd.engine.advance import start as start_run
 from agentd.engine.decide import Stop
 from agentd.errors import AgentdError, GateClosed, Interrupted, UsageError
-from agentd.runs import ports
+from agentd.runs import gitignore, ports
 from agentd.runs.choice import writable
 from agentd.runs.family import family_of, load
 from agentd.runs.project import Project
@@ -36,6 +36,7 @@ def start(
     first_step = workflow.starts[mode or next(iter(workflow.starts))]
     load(project.layout(place.family)).agents.refuse_unready(project, workflow, first_step, command)
     durable.make_folder(place.folder)
+    gitignore.write(project.root, project.layouts)
     with lock.acquire(place.folder, command or f"run {workflow_name}"):
         store, layout = project.store(place), project.layout(place.family)
         if store.exists():

@@ -33,6 +33,7 @@ LAYOUT = Layout(
     children_share=True,
     at_once=1,  # questions are asked one at a time, and each spec builds on the ones before it
     guarded_keys=("challenged", "approval", "verdict", "generation", "mode", "unreviewed"),
+    made_anew=("GEMINI.md", "AGENTS.md", "implementation.diff"),
     recover="archive.commands.recover",
     next={"rejected": "agentd challenge {name}   # once the proposal is changed"},
     call_names={
