@@ -1,9 +1,13 @@
-"""An agent's settings file gets what the agent needs, once; everything in it and around it stays the person's."""
+"""An agent's settings file has what the agent needs while a call lasts; everything in it and around it stays the person's."""
 
 import json
 import os
+import signal
 import stat
 import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +15,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agentd.calling.agent_settings import register
+from agentd.calling.agent_settings import lent
 from agentd.errors import Corrupt, DiskTrouble, Refused
+from agentd.runs.borrowed_files import put_back_left
 
 NAME = ".gemini/settings.json"
 WANTED = {"mcpServers": {"agentd": {"command": "python", "args": ["-m", "agentd", "mcp"], "trust": True}}}
@@ -24,6 +29,23 @@ MINE = """{
     },
 }
 """
+
+
+CALLS = ExitStack()
+
+
+@pytest.fixture(autouse=True)
+def calls() -> Iterator[None]:
+    """Whatever is registered by a test is so until its end, or until it closes CALLS."""
+    with CALLS:
+        yield
+
+
+def register(path: Path, wanted: Any, root: Path) -> bool:
+    """Have a call begin that needs this; whether the file changed."""
+    there = path.lstat().st_ino if path.exists() else None
+    CALLS.enter_context(lent(root, root, {path.relative_to(root).as_posix(): wanted}))
+    return path.lstat().st_ino != there
 
 
 def put(root: Path, text: str | bytes) -> Path:
@@ -153,24 +175,17 @@ def test_a_file_in_the_place_of_the_folder_is_told(tmp_path: Path) -> None:
         register(tmp_path / NAME, WANTED, tmp_path)
 
 
-@pytest.mark.parametrize(("link", "target"), [(".gemini", ".gemini"), (NAME, NAME)])
-def test_a_link_out_of_the_project_is_not_followed(tmp_path: Path, link: str, target: str) -> None:
-    theirs, root = put(tmp_path, "{}"), tmp_path / "project"
-    (root / link).parent.mkdir(parents=True)
-    (root / link).symlink_to(tmp_path / target)
-    with pytest.raises(Refused, match="leads out of"):
+@pytest.mark.parametrize("inside", [True, False])
+@pytest.mark.parametrize("link", [".gemini", NAME])
+def test_no_link_is_followed(tmp_path: Path, link: str, inside: bool) -> None:
+    root = tmp_path / "project"
+    (root / "tools").mkdir(parents=True)
+    theirs = put(root / "tools" if inside else tmp_path, "{}")
+    (root / link).parent.mkdir(exist_ok=True)
+    (root / link).symlink_to(theirs if link == NAME else theirs.parent)
+    with pytest.raises(DiskTrouble, match=r"is a link to .*, and agentd writes through no link"):
         register(root / NAME, WANTED, root)
     assert theirs.read_text() == "{}"
-
-
-def test_a_link_within_the_project_is_written_through(tmp_path: Path) -> None:
-    target = tmp_path / "tools.json"
-    target.write_text("{}")
-    (tmp_path / ".gemini").mkdir()
-    (tmp_path / NAME).symlink_to("../tools.json")
-    register(tmp_path / NAME, WANTED, tmp_path)
-    assert (tmp_path / NAME).is_symlink()
-    assert json.loads(target.read_text()) == WANTED
 
 
 def test_a_file_of_agentds_making_is_not_in_the_status(repository: Path) -> None:
@@ -226,6 +241,99 @@ def test_a_git_that_cannot_take_the_line_stops_nothing(repository: Path) -> None
     assert register(repository / NAME, WANTED, repository)
 
 
+@pytest.mark.parametrize("text", [None, MINE, '{"theme": "a"}', ""])
+def test_after_the_call_everything_is_as_it_was(repository: Path, text: str | None) -> None:
+    path = repository / NAME
+    if text is not None:
+        put(repository, text).chmod(0o640)
+    before = (git(repository, "status", "--porcelain", "--ignored"), (repository / ".git/info/exclude").read_text())
+    register(path, WANTED, repository)
+    assert "agentd" in path.read_text()
+    CALLS.close()
+    assert (path.read_text() if text is not None else path.exists()) == (text if text is not None else False)
+    assert path.parent.exists() == (text is not None)
+    assert text is None or stat.S_IMODE(path.stat().st_mode) == 0o640
+    after = (git(repository, "status", "--porcelain", "--ignored"), (repository / ".git/info/exclude").read_text())
+    assert after == before
+    assert [each.suffix for each in (repository / ".git/agentd").iterdir()] == [".lock"]
+
+
+def test_the_last_of_several_calls_puts_it_back(tmp_path: Path) -> None:
+    path = put(tmp_path, MINE)
+    with lent(tmp_path, tmp_path, {NAME: WANTED}):
+        with lent(tmp_path, tmp_path, {NAME: WANTED}):
+            pass
+        assert "agentd" in path.read_text()
+        put_back_left(tmp_path, print)
+        assert "agentd" in path.read_text(), "a call still uses it"
+    assert path.read_text() == MINE
+
+
+def test_a_second_call_finds_it_also_if_somebody_wrote_the_file_meanwhile(tmp_path: Path) -> None:
+    path = put(tmp_path, MINE)
+    with lent(tmp_path, tmp_path, {NAME: WANTED}):
+        path.write_text(MINE.replace("GitHub", "Dracula"))
+        with lent(tmp_path, tmp_path, {NAME: WANTED}):
+            assert "agentd" in path.read_text()
+    assert path.read_text() == MINE.replace("GitHub", "Dracula")
+
+
+def test_what_somebody_else_changes_meanwhile_stays(tmp_path: Path) -> None:
+    path = put(tmp_path, MINE)
+    with lent(tmp_path, tmp_path, {NAME: WANTED}):
+        path.write_text(path.read_text().replace("GitHub", "Dracula"))
+    assert path.read_text() == MINE.replace("GitHub", "Dracula")
+
+
+@pytest.mark.parametrize("text", [None, MINE])
+def test_a_file_that_the_agent_rewrote_or_removed_is_left_to_it(tmp_path: Path, text: str | None) -> None:
+    path = tmp_path / NAME if text is None else put(tmp_path, text)
+    with lent(tmp_path, tmp_path, {NAME: WANTED}):
+        path.write_text("{}")
+    assert path.read_text() == "{}"
+    with lent(tmp_path, tmp_path, {NAME: WANTED}):
+        path.unlink()
+    assert not path.exists()
+
+
+def test_a_link_that_an_agent_puts_in_its_place_is_not_written_through(tmp_path: Path) -> None:
+    path, theirs, said = put(tmp_path, MINE), tmp_path / "theirs", list[str]()
+    with lent(tmp_path, tmp_path, {NAME: WANTED}):
+        theirs.write_text(path.read_text())
+        path.unlink()
+        path.symlink_to(theirs)
+    put_back_left(tmp_path, said.append)
+    assert "agentd" in theirs.read_text()
+    assert "is a link to" in said[0]
+    path.unlink()
+    put_back_left(tmp_path, said.append)
+    assert not path.exists()
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from agentd.calling.agent_settings import lent
+root = Path(sys.argv[1])
+with lent(root, root, {".gemini/settings.json": {"mcpServers": {"agentd": {"command": "agentd", "args": ["mcp"]}}}}):
+    os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.mark.parametrize("text", [None, MINE])
+def test_after_a_kill_the_next_command_that_writes_puts_it_back(repository: Path, text: str | None) -> None:
+    path = repository / NAME if text is None else put(repository, text)
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(repository)], timeout=30, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert "agentd" in path.read_text()
+    agentd = [sys.executable, "-m", "agentd"]
+    subprocess.run([*agentd, "status"], cwd=repository, check=False, capture_output=True, timeout=60)
+    assert "agentd" in path.read_text(), "looking is harmless"
+    subprocess.run([*agentd, "archive", "x"], cwd=repository, check=False, capture_output=True, timeout=60)
+    assert (path.read_text() if path.exists() else None) == text
+    assert "settings.json" not in (repository / ".git/info/exclude").read_text()
+
+
 LINES = st.lists(
     st.sampled_from(["// a", '"x": [1, /* b */ 2],', "", '  "y": {"agentd": 1}, // c', "\t/* d */"]), max_size=6
 )
@@ -234,6 +342,7 @@ LINES = st.lists(
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
 @given(LINES, st.sampled_from(["\n", "\r\n"]))
 def test_lines_stay_and_a_second_time_changes_nothing(tmp_path: Path, lines: list[str], newline: str) -> None:
+    CALLS.close()
     path = put(tmp_path, newline.join(["{", *lines, "}"]))
     before = path.read_bytes().splitlines(keepends=True)
     register(path, WANTED, tmp_path)

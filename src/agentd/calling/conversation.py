@@ -8,8 +8,7 @@ from pathlib import Path
 
 from agentd import process
 from agentd.agents.events import load
-from agentd.calling import agent_settings, budget, model_list, roster, sandbox, transcripts
-from agentd.calling.job import job_for, server
+from agentd.calling import agent_settings, budget, model_list, sandbox, transcripts
 from agentd.calling.roster import Player
 from agentd.calling.transcripts import Told
 from agentd.errors import Interrupted
@@ -104,7 +103,8 @@ def run_program(
     printed, mark = Stream(secrets), os.urandom(8).hex()
     begun, turns, size = time.monotonic(), 0, 0
     most = int(limits["transcripts_mb"]) * transcripts.MEGABYTE
-    with transcripts.written(transcript) as log:
+    lent = agent_settings.lent(project.root, Path(job.cwd), command.merges)
+    with lent, transcripts.written(transcript) as log:
         log.write(transcripts.first_line(player.agent, job, project.now(), mark))
 
         def keep(line: str) -> None:
@@ -141,24 +141,12 @@ def run_program(
     return ended
 
 
-def register_ahead(work: Work, *roles: str) -> None:
-    """Put into the project's settings what the agents of these roles will need there, so that it is no later change."""
-    for role in roles:
-        player = roster.line_up(work.project, role)[0]
-        place = {"cwd": str(work.cwd), "folder": str(work.home), "server": server(work.store.folder, "")}
-        job = job_for(work.project, player.agent, "medium", call="", step=role, role=role, visit=1, prompt="", **place)
-        for name, wanted in player.adapter.command(job).merges.items():
-            agent_settings.register(work.cwd / name, wanted, work.cwd)
-
-
 def _lay_out(job: Job, command: Command) -> None:
-    """The files a program finds when it starts, and what must be in the settings of the project."""
+    """The files a program finds when it starts."""
     for name, text in command.files.items():
         path = Path(job.scratch) / name
         durable.make_folder(path.parent)
         durable.replace(path, text.encode(errors="replace"), "scratch")
-    for name, wanted in command.merges.items():
-        agent_settings.register(Path(job.cwd) / name, wanted, Path(job.cwd))
 
 
 def _full_name(work: Work, name: str) -> str:

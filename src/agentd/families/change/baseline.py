@@ -1,6 +1,5 @@
 """Before the first task: the files as they are, and the results of the project's own commands."""
 
-from agentd.calling import conversation
 from agentd.git import trees
 from agentd.model.run import Outcome
 from agentd.proof import blockers, commands, hidden_code, record, red_first
@@ -12,7 +11,6 @@ from agentd.runs.work import Work
 def set_out(work: Work) -> Outcome:
     """Record the files as they are before the first task."""
     if not record.base(work):
-        conversation.register_ahead(work, "implementer", "reviewer")
         now = record.tree(work)
         trees.keep(work.cwd, record.ref(work), now)
         work.top.set_fields({key: said for key, said in work.top.state.fields.items() if key != "verdict"})
