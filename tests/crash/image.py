@@ -24,7 +24,7 @@ SAVES = re.compile(r"(?m)^  saves: \d+$")
 SECONDS = re.compile(
     r'"seconds": [0-9.]+|in [0-9.]+s|\([0-9.]+ s\)|duration_ms: \d+|"?bytes_in"?: \d+|"mark": "[0-9a-f]*"'
 )
-OLD_CODE = re.compile(r'[^\s"(]*/agentd-old-[^/]+/[^/\s"]+')
+OLD_CODE = re.compile(r'[^\s"(]*/agentd-tmp-[^/]+/[^/\s"]+')
 TIMED = re.compile(r"(?m)^( +(?:sha256|evidence\.json|baseline\.json|REVIEW\.md): ).*$")  # checksums of what has times
 ATTEMPT = re.compile(r"(calls/.+)\.\d+\.jsonl")
 CALLED = re.compile(r'(?m)^( *call: .+|<review .+call=".+)\.\d+(">)?$')

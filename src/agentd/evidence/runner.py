@@ -11,9 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from agentd import process
+from agentd import process, temporary
 from agentd.errors import AgentdError, NotFound
 from agentd.evidence import outputs
 from agentd.evidence.outputs import diagnostics
@@ -53,11 +52,11 @@ def run_command(
     kept: deque[str] = deque(maxlen=READ_LINES)
     try:
         # Python trusts compiled files beside the sources, and they may have been compiled from other sources.
-        with TemporaryDirectory(prefix="agentd-", ignore_cleanup_errors=True) as compiled:
+        with temporary.folder() as compiled:
             done = process.run(
                 around(words),
                 cwd=folder,
-                env={**env, **_variables(command.kind, env), "PYTHONPYCACHEPREFIX": compiled},
+                env={**env, **_variables(command.kind, env), "PYTHONPYCACHEPREFIX": str(compiled)},
                 timeout=timeout,
                 on_line=kept.append,
                 stop=stop,

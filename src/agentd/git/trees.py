@@ -10,9 +10,9 @@ import shutil
 import stat
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
+from tempfile import gettempdir
 
-from agentd import files
+from agentd import files, temporary
 from agentd.errors import AgentdError
 from agentd.git.program import fields, run, text
 from agentd.model.evidence import Changed
@@ -41,7 +41,7 @@ def snapshot(folder: Path, without: Sequence[str] = ()) -> str:
     repositories that are not submodules. A tracked file is stored as it is in the index if it cannot be read, or if a
     sparse checkout left it out. A submodule is stored as the commit that is checked out in it.
     """
-    with TemporaryDirectory(prefix="agentd-") as room:
+    with temporary.folder() as room:
         index = {"GIT_INDEX_FILE": str(Path(room, "index"))}
         _copy_index(folder, Path(room, "index"))
         away = _inner(folder, (*without, os.path.realpath(gettempdir())))
@@ -133,7 +133,7 @@ def lay_out(folder: Path, tree: str, target: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
     if any(target.iterdir()):
         raise AgentdError(f"{target} is not empty, so no files were laid out there.", f"ls -A {target}")
-    with TemporaryDirectory(prefix="agentd-") as room:
+    with temporary.folder() as room:
         place = text(folder, "rev-parse", "--absolute-git-dir")
         around = {"GIT_DIR": place, "GIT_WORK_TREE": str(target.resolve()), "GIT_INDEX_FILE": f"{room}/index"}
         run(target, *_UNCHANGED, "read-tree", "--reset", "-u", tree, env=around)
@@ -165,7 +165,7 @@ def _copy_index(folder: Path, target: Path) -> None:
 
 def _tree(folder: Path, entries: Iterable[bytes], base: str = "") -> str:
     """Store a tree of the entries, and of those of the tree `base` that they do not replace, and return its hash."""
-    with TemporaryDirectory(prefix="agentd-") as room:
+    with temporary.folder() as room:
         index = {"GIT_INDEX_FILE": f"{room}/index"}
         if base:
             run(folder, "read-tree", base, env=index)

@@ -1,13 +1,11 @@
 """A copy of the project's files for commands that must not touch the files themselves, with what is installed linked in."""
 
 import re
-import shutil
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from hashlib import sha256
 from pathlib import Path
 
+from agentd import temporary
 from agentd.git import trees
 from agentd.model.command import Command
 from agentd.runs.work import Work
@@ -29,11 +27,8 @@ def needs_copy(command: Command) -> bool:
 @contextmanager
 def laid_out(work: Work, tree: str, listed: Iterable[Command]) -> Iterator[Path]:
     """The files of a tree in a folder of their own, for these commands."""
-    prefix = f"agentd-old-{sha256(str(work.home).encode()).hexdigest()[:12]}-"
-    for left in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
-        shutil.rmtree(left, ignore_errors=True)  # of a try that was killed
-    with tempfile.TemporaryDirectory(prefix=prefix) as name:
-        place = Path(name) / work.cwd.name
+    with temporary.folder() as made:
+        place = made / work.cwd.name
         trees.lay_out(work.cwd, tree, place)
         _link_installed(work.cwd, place, {"", *(one.folder for one in listed)})
         yield place

@@ -4,10 +4,9 @@ sandbox, and the project's own commands.
 Programs are started in a scratch folder and with a time limit; the project is only read.
 """
 
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
+from agentd import temporary
 from agentd.calling.doctor import agents, evidence, machine, trial
 from agentd.calling.doctor.findings import Found as Found
 from agentd.errors import BadConfig
@@ -17,8 +16,8 @@ from agentd.runs.project import Project
 def examine(project: Project, unread: BadConfig | None = None, live: bool = False) -> Iterator[Found]:
     """Check everything, and report each thing as soon as it is known. `live` adds a real call of each agent that plays a
     role; `unread` is why the configuration cannot be read."""
-    with tempfile.TemporaryDirectory(prefix="agentd-doctor-") as name:
-        scratch = Path(name).resolve()
+    with temporary.folder() as made:
+        scratch = made.resolve()
         cast = agents.find_cast(project)
         known = {}
         for found in agents.check_agents(project, cast, scratch, live):
