@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from agentd import temporary
 from agentd.errors import BadConfig
 from agentd.families import change, own, staged, team
 from agentd.model.decision import Answer, Decision
@@ -31,7 +30,6 @@ def open_project(
     """The project around a folder, as it is. If it `writes`, what a command that was cut off left half done is finished."""
     project = replace(look_at_project(layouts, cwd), ask=ask, say=say, watch=watch, attended=attended)
     if writes:
-        temporary.sweep()
         borrowed_files.put_back_left(project.root, say)
     found = unfinished.read(project.root) if writes else None
     if found is not None:

@@ -44,7 +44,7 @@ def test_without_a_file_every_setting_has_its_default(tmp_path: Path) -> None:
         "per_day": 50.0,
         "calls_per_change": 100,
     }
-    assert found.get("git", "commit") is False
+    assert found.get("git", "commit") == "ask"
     assert found.models("scripted") == ()
 
 
@@ -157,7 +157,7 @@ def test_the_projects_file_stands_over_the_persons(tmp_path: Path) -> None:
         ("[budget]\nper_day = '5'\n", "budget.per_day = '5'", "a number from 0"),
         ("[budget]\nper_day = true\n", "budget.per_day = True", "a number from 0"),
         ("[budget]\ncalls_per_change = 2.5\n", "budget.calls_per_change = 2.5", "a whole number from 0"),
-        ("[git]\ncommit = 'yes'\n", "git.commit = 'yes'", "true or false"),
+        ("[git]\ncommit = 'yes'\n", "git.commit = 'yes'", "one of ask, auto, never"),
         ("[gemini]\nmodels = 3\n", "gemini.models = 3", "a list of tables [[gemini.models]]"),
         ("[gemini]\nmodels = ['flash']\n", "gemini.models = ['flash']", "a list of tables [[gemini.models]]"),
         ("[gemini]\ncommand = 3\n", "gemini.command = 3", "text"),

@@ -253,7 +253,7 @@ def test_an_archive_that_was_cut_off_is_shown_and_left_to_the_command_that_finis
     assert (row["doing"], row["next"]) == ("interrupted", "agentd archive a")
     assert clone.run("archive", "a").code == 0
     assert "It counts all words." in clone.get("report")
-    assert not unfinished.note(clone.root).parent.exists()
+    assert not unfinished.note(clone.root).exists()
     assert "interrupted" not in clone.run("status").err
 
 

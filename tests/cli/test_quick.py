@@ -26,7 +26,7 @@ def test_a_small_change_is_planned_shown_implemented_and_reviewed_in_one_command
     scripted(sandbox)
     done = quick(sandbox, *answered(sandbox, confirm="yes"))
     assert done.code == 0, done.out + done.err
-    assert done.out.rstrip().endswith(f"Next: agentd archive {NAME}")
+    assert done.out.rstrip().endswith(f"Next: agentd archive {NAME} && agentd commit {NAME}")
     for line in ("## What Changes", "### R2 - Ties by the alphabet", "### Task 4.1: Test the order"):
         assert done.out.splitlines().count(line) == 1
     assert "change_id:" not in done.out

@@ -29,7 +29,7 @@ def test_impl_takes_an_approved_plan_to_implementing_and_an_approved_review_to_c
         called(planned)
     )
     assert planned.state()["verdict"] == "APPROVED"
-    assert done.out.splitlines()[-1] == f"Next: agentd archive {CHANGE}"
+    assert done.out.splitlines()[-1] == f"Next: agentd archive {CHANGE} && agentd commit {CHANGE}"
 
 
 @pytest.mark.requirement(58)
@@ -233,7 +233,7 @@ def test_impl_on_a_complete_change_is_a_success_with_a_hint(planned: Sandbox) ->
     again = planned.run("impl", CHANGE)
     assert again.code == 0
     assert "✅ Implementation complete" in again.out
-    assert again.out.splitlines()[-1] == f"Next: agentd archive {CHANGE}"
+    assert again.out.splitlines()[-1] == f"Next: agentd archive {CHANGE} && agentd commit {CHANGE}"
     assert called(planned) == before
 
 

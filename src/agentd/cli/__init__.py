@@ -17,6 +17,7 @@ COMMANDS = {
     "plan": "Start a change, or go on planning it.",
     "impl": "Implement a change whose plan was approved.",
     "archive": "Merge a complete change's specs into the library.",
+    "commit": "Commit exactly the files of a change.",
     "undo": "Take an archived change out of the library again.",
     "abandon": "Take an active change away; it can be brought back.",
     "validate": "Check the documents of changes and the spec library.",

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from agentd.cli.commit import offer
 from agentd.cli.driving import project_for
 from agentd.cli.face import json_option, plain, project_here, show
 from agentd.cli.live import is_terminal
@@ -50,7 +51,7 @@ def command(
     if edit:
         settle(project, change, as_json)
     prefer: Prefer = "ours" if ours else "theirs" if theirs else ""
-    return show(commands.archive(project, change, prefer), as_json)
+    return show(offer(project, commands.archive(project, change, prefer)), as_json)
 
 
 def settle(project: Project, change: str, as_json: bool) -> None:
@@ -89,6 +90,9 @@ def archive_all(project: Project, as_json: bool, dry_run: bool) -> int:
         names = [one.place.name for one in queue.ordered(found)]
         return tell(as_json, {"order": names, "unreadable": list(unreadable)}, names or ["No change is complete."])
     done = queue.archive_all(project)
+    if project.config.get("git", "commit") == "auto":
+        for one in done.archived:
+            offer(project, one)
     code = done.error.code if done.error else 0
     names = [one.name for one in done.archived]
     trouble = done.error

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
+from agentd import temporary
 from agentd.app import open_project
 from agentd.cli.face import attended_to, json_option, known_layouts
 from agentd.cli.live import View, is_terminal
@@ -69,6 +70,7 @@ def project_for(as_json: bool, answers: str | None = None, **workflow: Any) -> P
     if answers:
         ask = answer_file.from_file(Path(answers))
     say = (lambda _: None) if as_json else view.tell
+    temporary.sweep()
     project = open_project(None, ask, say, view.watch, someone or bool(answers), known_layouts(), writes=True)
     chosen = {key: value for key, value in workflow.items() if value is not None}
     if chosen:

@@ -2,6 +2,7 @@
 
 import click
 
+from agentd.cli.commit import offer
 from agentd.cli.driving import Worded, driving, project_for
 from agentd.cli.face import show
 from agentd.families.change.archive.commands import archive
@@ -26,5 +27,5 @@ def command(
     project = project_for(as_json, answers)
     report = quick(project, description, change, yes, not no_review)
     if archives and report.phase == "complete" and not report.exit_code:
-        report = archive(project, report.name)
+        report = offer(project, archive(project, report.name))
     return show(report, as_json)

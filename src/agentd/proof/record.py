@@ -54,7 +54,7 @@ class Waiver:
 
 @dataclass(frozen=True)
 class Approved:
-    """What was approved, file by file; `override` is the decision of a person who took it without an approval."""
+    """What was approved: the hash of each changed file, empty if it was deleted. `override` is the decision of a person who took it without an approval."""
 
     at: str = ""
     by: str = ""

@@ -33,7 +33,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "fallback": {},
     **{name: AGENT | {"command": adapter.program} for name, adapter in ADAPTERS.items()},
     "budget": {"per_call": 2.0, "per_change": 20.0, "per_day": 50.0, "calls_per_change": 100},
-    "git": {"commit": False},
+    "git": {"commit": "ask"},
+    "workspace": {"copy": (), "link": ()},
     "runs": {"max_parallel": 4},
     "calls": {
         "timeout_secs": 1800,
@@ -63,6 +64,7 @@ MODEL: dict[str, type] = {
 REQUIRED = {"id": "", "model": "", "complexity": ""}
 CHOICES: dict[str, tuple[str, ...]] = {
     "workflow.generation": ("sequential", "one-shot"),
+    "git.commit": ("ask", "auto", "never"),
     "sandbox.mode": ("off", "auto", "on"),
     **{f"{name}.reasoning": adapter.efforts for name, adapter in ADAPTERS.items() if adapter.efforts},
 }

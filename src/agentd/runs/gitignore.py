@@ -21,10 +21,14 @@ EVERYWHERE = (
 
 def write(root: Path, layouts: Iterable[Layout]) -> None:
     """Make the file if there is none, and the folder it belongs to is there."""
-    if not (root / HOME).is_dir():
-        return
+    if (root / HOME).is_dir():
+        durable.create(root / FILE, text(layouts).encode(), "document")
+
+
+def text(layouts: Iterable[Layout]) -> str:
+    """What agentd writes there."""
     lines = [f"# {about}\n{pattern}\n" for pattern, about in EVERYWHERE]
     # Not while a run is under way: some agents read no file that git ignores.
     made = [f"{one.over.removeprefix(HOME)}/*/{name}\n" for one in layouts if one.over for name in one.made_anew]
     lines += ["# made anew for each agent call\n", *made] if made else []
-    durable.create(root / FILE, "".join([HEAD, *lines]).encode(), "document")
+    return "".join([HEAD, *lines])

@@ -42,6 +42,7 @@ class Layout:
     made_anew      files of a run that are written again for each agent call: git need not keep them once it is over
     recover        what finishes a command that was cut off (`runs/unfinished.py`)
     next           what to type in a phase for which the table has no command
+    commits        what to type in a phase in which the files of a run may be committed; at its end, until they are
     settings       its own sections of the configuration, with their defaults
     call_names     the names under which calls of a step are kept, where that is not the step's own
     kinds          those of these names that are counted together whatever item a call is for
@@ -72,6 +73,7 @@ class Layout:
     made_anew: tuple[str, ...] = ()
     recover: str = ""
     next: Mapping[str, str] = field(default_factory=dict)
+    commits: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     call_names: Mapping[str, str] = field(default_factory=dict)
     kinds: tuple[str, ...] = ()

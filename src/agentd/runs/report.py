@@ -8,8 +8,8 @@ from typing import Any
 from agentd.model.decision import Decision, Option
 from agentd.model.run import Run
 from agentd.model.workflow import Workflow
+from agentd.runs import uncommitted
 from agentd.runs.choice import valid_answer
-from agentd.runs.layout import Layout
 from agentd.runs.project import Project
 from agentd.state import journal, lock
 from agentd.state.codecs import PLAIN, State
@@ -108,7 +108,7 @@ def report(
         step=run.step,
         doing=doing,
         note=note,
-        next=next_command(project.layout(place.family), workflow, place, state, open_ones, doing),
+        next=next_command(project, workflow, place, state, open_ones, doing),
         folder=project.relative(place.folder),
         updated_at=str(state.fields.get(project.store(place).codec.updated_key, "")),
         decisions=open_ones,
@@ -147,10 +147,10 @@ def child_phases(stores: list[Store]) -> dict[str, str]:
 
 
 def next_command(
-    layout: Layout, workflow: Workflow, place: Place, state: State, open_ones: tuple[Decision, ...], doing: str
+    project: Project, workflow: Workflow, place: Place, state: State, open_ones: tuple[Decision, ...], doing: str
 ) -> str:
     """What a person types next; it can always be pasted."""
-    run = state.run
+    run, layout = state.run, project.layout(place.family)
     name = place.name if layout.bare else f"{workflow.name}/{place.name}"
     if open_ones:
         first = open_ones[0]
@@ -158,7 +158,11 @@ def next_command(
         return f'{answer} --note "why"' if first.options and first.options[0].reason else answer
     if doing == "working":
         return f"agentd log {name} --follow"
-    if workflow.steps.get(run.step) and workflow.steps[run.step].kind == "end":
+    over = bool(workflow.steps.get(run.step)) and workflow.steps[run.step].kind == "end"
+    commit = layout.commits.get(run.phase, "") if project.config.get("git", "commit") != "never" else ""
+    if commit and (uncommitted.is_marked(project.root, place.name) if over else doing == "ready"):
+        return commit.format(name=name)
+    if over:
         return layout.next.get(run.phase, "agentd log {name}").format(name=name)
     return again(workflow, state, name)
 

@@ -48,12 +48,20 @@ def point_home(private: Path, root: Path) -> None:
 def private_folder(root: Path, env: Mapping[str, str] = os.environ) -> Path:
     """Where notes about a project are kept that no clone can bring: in git's private folder, else in the person's own
     folder for state. git is not started."""
+    private = git_folder(root)
+    if private is not None:
+        return private
+    state = env.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    return Path(os.path.realpath(state), "agentd", hashlib.sha256(os.fsencode(root)).hexdigest()[:16])
+
+
+def git_folder(root: Path) -> Path | None:
+    """The folder for such notes in git's private folder; None outside of a checkout."""
     for folder in (root, *root.parents):
         private = _git_folder(folder)
         if private is not None:
             return Path(os.path.realpath(private), "agentd", root.relative_to(folder))
-    state = env.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
-    return Path(os.path.realpath(state), "agentd", hashlib.sha256(os.fsencode(root)).hexdigest()[:16])
+    return None
 
 
 def _git_folder(folder: Path) -> Path | None:

@@ -36,6 +36,7 @@ LAYOUT = Layout(
     made_anew=("GEMINI.md", "AGENTS.md", "implementation.diff"),
     recover="archive.commands.recover",
     next={"rejected": "agentd challenge {name}   # once the proposal is changed"},
+    commits={"complete": "agentd archive {name} && agentd commit {name}", "archived": "agentd commit {name}"},
     call_names={
         "draft_questions": "clarification",
         "generate": "proposal-gen",

@@ -160,7 +160,8 @@ def _untested(work: Work, seen: Evidence | None) -> str:
 
 
 def _bind(work: Work, seen: Evidence, approved: Approved) -> None:
-    files = trees.hashes(work.cwd, seen.tree, code_review.changed_paths(work, seen.tree))
+    changed = code_review.changed_paths(work, seen.tree)
+    files = {**dict.fromkeys(changed, ""), **trees.hashes(work.cwd, seen.tree, changed)}
     record.keep(work, approved=replace(approved, at=work.project.now(), tree=seen.tree, files=files))
 
 

@@ -21,7 +21,7 @@ from agentd.library import snapshot
 from agentd.model.merge import Prefer
 from agentd.model.run import Outcome
 from agentd.proof import record as proof
-from agentd.runs import unfinished
+from agentd.runs import uncommitted, unfinished
 from agentd.runs.project import Project
 from agentd.runs.unfinished import Unfinished
 from agentd.runs.work import Work, work_on
@@ -74,6 +74,7 @@ def merge(work: Work) -> Outcome:
     for line in messages.effects(record.specs):
         work.say(line)
     proof.let_go(work)
+    uncommitted.mark(root, name)
     work.store.move(_move(folder, root / ARCHIVE))
     settled = [f"conflicts in {name} settled: {one.settled}" for name, one in record.specs.items() if one.settled]
     return Outcome("done", "; ".join((f"moved to {work.project.relative(work.store.folder)}", *settled)))

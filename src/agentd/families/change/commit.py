@@ -1,0 +1,114 @@
+"""`agentd commit`: exactly the files of a change in a commit, once they are as they were approved."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentd.errors import ChangeNotComplete, Refused
+from agentd.families.change import ACTIVE, ARCHIVE, LAYOUT, NAME
+from agentd.families.change.archive import records
+from agentd.families.change.commit_message import TRAILER, message
+from agentd.git import committing, repository, trees
+from agentd.library.snapshot import LIBRARY
+from agentd.proof import record
+from agentd.runs import gitignore, uncommitted
+from agentd.runs.project import Project
+from agentd.runs.work import Work, work_on
+from agentd.state import lock, reading
+
+ENDED = ("complete", "archived")
+
+
+@dataclass(frozen=True)
+class Committed:
+    """A commit of a change: where, its hash, and its files; none if a commit of before has them."""
+
+    folder: Path
+    hash: str
+    files: tuple[str, ...] = ()
+    branch: str = ""
+    subject: str = ""
+
+
+def commit(project: Project, name: str) -> list[Committed]:
+    """Commit what a change changed and its documents, each where it is; again, it gives the commit there is.
+
+    The code of a change with a worktree of its own is committed there, its documents in the project's own checkout.
+    """
+    place = project.find(name, NAME)
+    with lock.acquire(place.folder, "commit"):
+        work = work_on(project, place)
+        phase = work.state.run.phase
+        if phase not in ENDED:
+            raise ChangeNotComplete(
+                f"'{place.name}' is {phase}, not complete; nothing was committed.", f"agentd status {place.name}"
+            )
+        code, documents = _code(work), tuple(_documents(work))
+        if work.cwd == project.root:
+            made = [_commit(work, project.root, code, documents)]
+        else:
+            made = [_commit(work, work.cwd, code, ())] if work.cwd.is_dir() else []
+            made += [_commit(work, project.root, (), documents)]
+        uncommitted.unmark(project.root, place.name)
+    return made
+
+
+def _commit(work: Work, folder: Path, code: tuple[str, ...], documents: tuple[str, ...]) -> Committed:
+    committing.refuse_unsettled(folder)
+    approved = record.record(work).approved
+    before = committing.find(folder, TRAILER.format(work.state.run.name), approved.at if approved else "")
+    changed = committing.uncommitted(folder, code)
+    if changed or (code and not before):
+        _refuse_edited(work)
+    pages = committing.uncommitted(folder, _unedited(work, documents))
+    files = (*changed, *(path for path in pages if not path.endswith(tuple(f"/{name}" for name in LAYOUT.made_anew))))
+    branch = repository.current_branch(folder)
+    if not files:
+        return Committed(folder, before or repository.head(folder), branch=branch)
+    text = message(work, archives=not changed and bool(before))
+    return Committed(folder, committing.commit(folder, files, text), files, branch, text.splitlines()[0])
+
+
+def _code(work: Work) -> tuple[str, ...]:
+    """The files that the record says were changed, deleted ones too."""
+    approved = record.record(work).approved
+    if approved is None:
+        name = work.state.run.name
+        raise Refused(
+            f"No approval says which files '{name}' changed; nothing was committed.", f"agentd impl {name} --re-review"
+        )
+    return tuple(approved.files)
+
+
+def _refuse_edited(work: Work) -> None:
+    """Refuse files that are not as they were approved."""
+    approved = record.record(work).approved
+    assert approved is not None
+    now = trees.hashes(work.cwd, record.tree(work), approved.files)
+    edited = [path for path, known in approved.files.items() if now.get(path, "") != known]
+    if edited:
+        name = work.state.run.name
+        undone = f"agentd undo {name} && " if work.state.run.phase == "archived" else ""
+        what = f"{', '.join(map(reading.printable, edited[:5]))} changed after '{name}' was approved; nothing was committed."
+        raise Refused(what, f"{undone}agentd impl {name} --re-review   # or commit it by hand")
+
+
+def _documents(work: Work) -> Iterator[str]:
+    """The folder of the change, where it is and where it was, the specs that its archive wrote, and agentd's .gitignore."""
+    name, root = work.state.run.name, work.project.root
+    yield from (f"{home}/{name}" for home in (ACTIVE, ARCHIVE))
+    archived = records.read(work.store.folder)
+    yield from (f"{LIBRARY}/{spec}" for spec, one in (archived.specs if archived else {}).items() if one.what != "same")
+    if reading.raw(root / gitignore.FILE) == gitignore.text(work.project.layouts):
+        yield gitignore.FILE
+
+
+def _unedited(work: Work, documents: tuple[str, ...]) -> Iterator[str]:
+    """The documents but for the specs that a later archive, or a person, has changed since: those are not this change's."""
+    archived = records.read(work.store.folder)
+    texts = {f"{LIBRARY}/{spec}": one.after for spec, one in archived.specs.items()} if archived else {}
+    for path in documents:
+        if path in texts and reading.raw(work.project.root / path) != texts[path]:
+            work.say(f"⚠ {reading.printable(path)} changed after it was archived; it is not part of the commit")
+        else:
+            yield path

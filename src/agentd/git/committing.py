@@ -1,0 +1,101 @@
+"""One commit of given files, as `git commit --only` makes it: with the person's hooks, and what else is staged stays staged."""
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from agentd import temporary
+from agentd.errors import AgentdError, Refused
+from agentd.git import repository
+from agentd.git.program import fields, run, text
+
+# What git has begun and not finished, by a file in its private folder, and how a person ends it.
+_BEGUN = {
+    "MERGE_HEAD": ("a merge", "git merge --continue"),
+    "rebase-merge": ("a rebase", "git rebase --continue"),
+    "rebase-apply": ("a rebase", "git rebase --continue"),
+    "CHERRY_PICK_HEAD": ("a cherry-pick", "git cherry-pick --continue"),
+    "REVERT_HEAD": ("a revert", "git revert --continue"),
+    "BISECT_LOG": ("a bisection", "git bisect reset"),
+}
+_SHOWN = 5
+
+
+def refuse_unsettled(folder: Path) -> None:
+    """Refuse a work tree in which a commit would land in the middle of something, or on no branch."""
+    private = repository.private_folder(folder)
+    for name, (what, fix) in _BEGUN.items():
+        if (private / name).exists():
+            raise Refused(f"{what} is in progress in {folder}; nothing was committed.".capitalize(), fix)
+    if (private / "index.lock").exists():
+        what = f"A git command is at work in {folder}, or was killed there; nothing was committed."
+        raise Refused(what, f"rm {private / 'index.lock'}   # if no git command is running")
+    if not repository.current_branch(folder):
+        what = f"No branch is checked out in {folder}, so a commit would be on none; nothing was committed."
+        raise Refused(what, f"git -C {folder} switch -c NAME   # or: git switch with the branch you want it on")
+
+
+def uncommitted(folder: Path, paths: Iterable[str]) -> tuple[str, ...]:
+    """Those of the files that differ from HEAD, in the index or the work tree; a folder stands for what is below it.
+
+    Ignored files are left out. Refuses a file that is staged with another content than the work tree has: committing
+    the one would lose the other.
+    """
+    wanted, found, mixed = list(paths), [], []
+    top, above = repository.top(folder), text(folder, "rev-parse", "--show-prefix")
+    options = ("--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty")
+    listed = (
+        fields(top, "--literal-pathspecs", "status", *options, "--", *(above + one for one in wanted)) if wanted else []
+    )
+    for entry in listed:
+        state, path = entry[:2], os.fsdecode(entry[3:]).removeprefix(above)
+        found.append(path)
+        if state[:1] not in b" ?" and state[1:] != b" ":
+            mixed.append(path)
+    if mixed:
+        what = f"{_named(mixed)} is staged with another content than it has now; nothing was committed."
+        raise Refused(
+            what,
+            f"git -C {folder} diff -- {mixed[0]}   # then stage it (git add), or take it back (git restore --staged)",
+        )
+    return tuple(sorted(found))
+
+
+def commit(folder: Path, paths: Sequence[str], message: str) -> str:
+    """Commit these files as they are in the work tree, and give the commit's hash. If git or a hook refuses, nothing changes."""
+    person = {name: value for name, value in os.environ.items() if name.startswith(("GIT_AUTHOR_", "GIT_COMMITTER_"))}
+    new = set(fields(folder, "ls-files", "-z", "--others"))
+    with temporary.folder() as room:
+        (room / "message").write_text(message, encoding="utf-8")
+        every = _pathspecs(room / "paths", map(os.fsencode, paths))
+        fresh = _pathspecs(room / "new", (path for path in map(os.fsencode, paths) if path in new))
+        # git commits no file that it does not know.
+        run(folder, *_literal("add", "--intent-to-add"), *fresh)
+        try:
+            words = ("--quiet", "--only", "--cleanup=whitespace", f"--file={room / 'message'}")
+            run(folder, *_literal("commit", *words), *every, env=person, isolated=False)
+        except AgentdError as error:
+            run(folder, *_literal("reset", "--quiet"), *fresh)
+            what = f"git did not take the commit, and nothing was changed: {error.message.partition(': ')[2]}"
+            raise AgentdError(what, f"git -C {folder} status   # then run the same command again") from None
+    return repository.head(folder)
+
+
+def find(folder: Path, line: str, since: str) -> str:
+    """The last commit of this branch since a time whose message has a line; nothing if there is none."""
+    words = ("log", "-1", "--format=%H", f"--since={since}", "--fixed-strings", f"--grep={line}")
+    return text(folder, *words)
+
+
+def _literal(*words: str) -> tuple[str, ...]:
+    return ("--literal-pathspecs", *words)
+
+
+def _pathspecs(file: Path, paths: Iterable[bytes]) -> tuple[str, ...]:
+    file.write_bytes(b"".join(path + b"\0" for path in paths))
+    return (f"--pathspec-from-file={file}", "--pathspec-file-nul")
+
+
+def _named(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+    return ", ".join(paths[:_SHOWN]) + more
