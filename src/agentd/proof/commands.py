@@ -1,5 +1,6 @@
 """The project's own commands (tests, linters, audits): which they are, and what they come to when they run."""
 
+import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -38,11 +39,13 @@ def settle_commands(work: Work, keep: bool = True) -> None:
     config = work.project.config.with_settings("evidence", **said)
     work.project = replace(work.project, config=config)
     unsaid = [kind for kind in KINDS if config.commands(kind) is None]
-    found = (
-        {kind: tuple(one for one in detect(work.cwd, absent_launchers()) if one.kind == kind) for kind in unsaid}
-        if unsaid
-        else {}
-    )
+    began = record.record(work).commands if keep and _in_worktree(work) else None
+    if began is not None:  # what was found in a worktree is the change's alone
+        found = {kind: _of_record(began, kind) for kind in unsaid}
+        work.project = replace(work.project, config=config.with_settings("evidence", **found))
+        return
+    listed = detect(work.cwd, absent_launchers()) if unsaid else ()
+    found = {kind: tuple(one for one in listed if one.kind == kind) for kind in unsaid}
     found = {kind: listed for kind, listed in found.items() if listed}
     if not found:
         return
@@ -59,12 +62,23 @@ def keep_begun(work: Work) -> None:
     began = record.record(work).commands or ()
     said = read_config(work.project.root, work.project.layouts)
     unsaid = [kind for kind in KINDS if said.commands(kind) is None]
-    found = {kind: [Command(kind, run, folder) for known, folder, run in began if known == kind] for kind in unsaid}
+    found = {kind: _of_record(began, kind) for kind in unsaid}
     if any(found.values()):
         _keep(work, {kind: listed for kind, listed in found.items() if listed})
 
 
+def _of_record(began: Iterable[tuple[str, ...]], kind: Kind) -> tuple[Command, ...]:
+    return tuple(Command(kind, run, folder) for known, folder, run in began if known == kind)
+
+
+def _in_worktree(work: Work) -> bool:
+    return work.cwd != work.project.root
+
+
 def _keep(work: Work, found: Mapping[Kind, Sequence[Command]]) -> None:
+    """Write commands into the project's configuration, unless they were found in a worktree, which may lack what it has."""
+    if _in_worktree(work):
+        return
     store(work.project.root / "agentd" / "config.toml", found)
     work.say("kept in agentd/config.toml below [evidence]")
 
@@ -115,9 +129,10 @@ def look_around(work: Work, kinds: Collection[Kind] = KINDS) -> Evidence:
     return Evidence(after, work.project.now(), results, tuple(harms))
 
 
-def run_all(
-    work: Work, place: Path, listed: Iterable[Command], env: Mapping[str, str] | None = None
-) -> tuple[Result, ...]:
+def run_all(work: Work, place: Path, listed: Iterable[Command]) -> tuple[Result, ...]:
+    """Run commands in the project or in a copy of it, such as a worktree."""
+    listed = tuple(listed)
+    own = {} if place == work.project.root else python_path(place, listed)
     secrets = secret_values(work.secrets())
     seconds = float(work.project.config.get("evidence", "timeout_secs"))
     found = []
@@ -125,7 +140,7 @@ def run_all(
         one = run_command(
             command,
             place,
-            {**work.environment(), **(env or {})},
+            {**work.environment(), **own},
             seconds,
             work.project.interrupted,
             sandbox.around_tests(work.project, place / command.folder),
@@ -135,6 +150,12 @@ def run_all(
         command = replace(command, run=redact(command.run, secrets))
         found.append(replace(one, command=command, output=clean, cases=cases, note=redact(one.note, secrets)))
     return tuple(found)
+
+
+def python_path(place: Path, listed: Iterable[Command]) -> dict[str, str]:
+    """A package installed from the project itself would be the code there: that of this copy comes first."""
+    homes = [place / folder / inner for folder in {"", *(one.folder for one in listed)} for inner in ("", "src")]
+    return {"PYTHONPATH": os.pathsep.join([*map(str, homes), *filter(None, [os.environ.get("PYTHONPATH")])])}
 
 
 def say_results(work: Work, results: Iterable[Result], before: str = "") -> None:

@@ -1,10 +1,8 @@
 """The project's commands on the code as it was: new tests have to be red there, and a lost baseline is made again."""
 
-import os
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from hashlib import sha256
-from pathlib import Path
 
 from agentd.git import trees
 from agentd.model.command import Command
@@ -68,7 +66,7 @@ def _tried(work: Work, laid: Sequence[Changed]) -> tuple[Result, ...]:
 def _run(work: Work, tree: str, listed: Sequence[Command]) -> tuple[Result, ...]:
     """Commands run on the files of a tree, laid out in a folder of their own."""
     with file_copy.laid_out(work, tree, listed) as place:
-        return commands.run_all(work, place, listed, _python_path(place, listed))
+        return commands.run_all(work, place, listed)
 
 
 def look_at_base(work: Work) -> Evidence:
@@ -86,12 +84,6 @@ def baseline(work: Work) -> Evidence | None:
     seen = look_at_base(work)
     record.keep_evidence(work, record.BASELINE, seen, "")
     return seen
-
-
-def _python_path(place: Path, listed: Iterable[Command]) -> dict[str, str]:
-    """A package installed from the work tree itself would be the new code: the old one comes first."""
-    homes = [place / folder / inner for folder in {"", *(one.folder for one in listed)} for inner in ("", "src")]
-    return {"PYTHONPATH": os.pathsep.join([*map(str, homes), *filter(None, [os.environ.get("PYTHONPATH")])])}
 
 
 def _below(path: str, folder: str) -> bool:

@@ -2,7 +2,7 @@
 
 from agentd.git import trees
 from agentd.model.run import Outcome
-from agentd.proof import blockers, commands, hidden_code, record, red_first
+from agentd.proof import blockers, commands, environment, hidden_code, record, red_first
 from agentd.proof.record import BASELINE
 from agentd.runs import decisions
 from agentd.runs.work import Work
@@ -21,6 +21,7 @@ def set_out(work: Work) -> Outcome:
 
 def baseline(work: Work) -> Outcome:
     """Run the project's own commands before anything is changed; a person decides about those that are not green."""
+    environment.provide(work)
     first = record.record(work).commands is None
     commands.settle_commands(work, keep=False)
     untouched = first or record.tree(work) == record.base(work)
