@@ -90,6 +90,17 @@ def test_exactly_the_files_of_the_change_are_committed(archived: Sandbox) -> Non
     assert git(archived, "show", ":own.txt") == "two\n"
 
 
+def test_changes_of_the_persons_own_in_a_file_of_the_change_are_told(sandbox: Sandbox) -> None:
+    git(sandbox, "config", "user.name", "ada")
+    git(sandbox, "config", "user.email", "ada@localhost")
+    edit(sandbox.root / "tally" / "words.py")
+    scripted(sandbox)
+    assert sandbox.run("quick", WORDS, "--yes", "--no-review").code == 0
+    done = sandbox.run("commit", NAME)
+    assert "⚠ tally/words.py had changes that were not committed when the implementation began" in done.out
+    assert "tally/__init__.py had" not in done.out
+
+
 def test_the_message_has_the_title_the_reason_and_the_trace(archived: Sandbox) -> None:
     archived.run("commit", NAME)
     subject, empty, *rest = git(archived, "log", "-1", "--format=%B").rstrip().splitlines()

@@ -41,7 +41,7 @@ def offer(project: Project, report: Report) -> Report:
     if mode == "ask":
         options = (Option("yes", "Yes"), Option("no", "No", f"later: agentd commit {report.name}"))
         question = f"Commit the files of {report.name}?"
-        answer = project.ask(Decision("commit", question, options, "", project.now(), header="Commit"))
+        answer = project.ask(Decision("commit", question, options, "", project.now(), name="commit", header="Commit"))
         if answer is None or answer.value != "yes":
             return report
     try:

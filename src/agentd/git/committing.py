@@ -68,15 +68,18 @@ def commit(folder: Path, paths: Sequence[str], message: str) -> str:
     with temporary.folder() as room:
         (room / "message").write_text(message, encoding="utf-8")
         every = _pathspecs(room / "paths", map(os.fsencode, paths))
-        fresh = _pathspecs(room / "new", (path for path in map(os.fsencode, paths) if path in new))
-        # git commits no file that it does not know.
-        run(folder, *_literal("add", "--intent-to-add"), *fresh)
+        unknown = [path for path in map(os.fsencode, paths) if path in new]
+        fresh = _pathspecs(room / "new", unknown)
+        if unknown:  # git commits no file that it does not know
+            run(folder, *_literal("add", "--intent-to-add"), *fresh)
         try:
             words = ("--quiet", "--only", "--cleanup=whitespace", f"--file={room / 'message'}")
             run(folder, *_literal("commit", *words), *every, env=person, isolated=False)
         except AgentdError as error:
-            run(folder, *_literal("reset", "--quiet"), *fresh)
-            what = f"git did not take the commit, and nothing was changed: {error.message.partition(': ')[2]}"
+            if unknown:  # without a path, everything would be reset
+                run(folder, *_literal("reset", "--quiet"), *fresh)
+            said = "".join(letter if letter.isprintable() else " " for letter in error.message.partition(": ")[2])
+            what = f"git did not take the commit, and nothing was changed: {said}"
             raise AgentdError(what, f"git -C {folder} status   # then run the same command again") from None
     return repository.head(folder)
 

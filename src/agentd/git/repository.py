@@ -56,6 +56,11 @@ def head(folder: Path) -> str:
     return text(folder, "rev-parse", "HEAD")
 
 
+def blob(folder: Path, path: str) -> str:
+    """Return the hash of a file in the commit HEAD, its path given from `folder`, or "" if it is not there."""
+    return text(folder, "rev-parse", "--verify", "--quiet", f"HEAD:./{path}", accept=(0, 1, 128))
+
+
 def branch_commit(folder: Path, branch: str) -> str:
     """Return the hash of the commit a branch points to, or "" if there is no such branch."""
     return text(folder, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}^{{commit}}", accept=(0, 1))

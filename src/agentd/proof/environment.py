@@ -49,7 +49,7 @@ def _named(work: Work, key: str) -> tuple[str, ...]:
 
 
 def _matching(root: Path) -> list[str]:
-    """The files that git ignores and `.worktreeinclude` matches, in the syntax of .gitignore."""
+    """The files that git ignores and `.worktreeinclude` matches, in the syntax of .gitignore; none of agentd's own."""
     try:
         patterns = files.read(root / INCLUDE, files.SMALL, os.O_NOFOLLOW)
     except OSError:
@@ -58,7 +58,8 @@ def _matching(root: Path) -> list[str]:
         (room / "patterns").write_bytes(patterns)
         options = ("ls-files", "-z", "--others", "--ignored")
         wanted = set(fields(root, *options, f"--exclude-from={room / 'patterns'}"))
-        return [os.fsdecode(path) for path in fields(root, *options, "--exclude-standard") if path in wanted]
+        found = (path for path in fields(root, *options, "--exclude-standard") if path in wanted)
+        return [os.fsdecode(path) for path in found if not path.startswith(b"agentd/")]
 
 
 def _below(root: Path, names: Iterable[str]) -> Iterator[str]:

@@ -1,10 +1,11 @@
 """`agentd commit`: exactly the files of a change in a commit, once they are as they were approved."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentd.errors import ChangeNotComplete, Refused
+from agentd.errors import AgentdError, ChangeNotComplete, Refused
 from agentd.families.change import ACTIVE, ARCHIVE, LAYOUT, NAME
 from agentd.families.change.archive import records
 from agentd.families.change.commit_message import TRAILER, message
@@ -65,6 +66,7 @@ def _commit(work: Work, folder: Path, code: tuple[str, ...], documents: tuple[st
     branch = repository.current_branch(folder)
     if not files:
         return Committed(folder, before or repository.head(folder), branch=branch)
+    _tell_mixed(work, folder, changed)
     text = message(work, archives=not changed and bool(before))
     return Committed(folder, committing.commit(folder, files, text), files, branch, text.splitlines()[0])
 
@@ -91,6 +93,18 @@ def _refuse_edited(work: Work) -> None:
         undone = f"agentd undo {name} && " if work.state.run.phase == "archived" else ""
         what = f"{', '.join(map(reading.printable, edited[:5]))} changed after '{name}' was approved; nothing was committed."
         raise Refused(what, f"{undone}agentd impl {name} --re-review   # or commit it by hand")
+
+
+def _tell_mixed(work: Work, folder: Path, changed: tuple[str, ...]) -> None:
+    """Say which files had changes when the implementation began that were not committed: git commits whole files."""
+    with suppress(AgentdError):  # git may have let the base go by now
+        base = trees.hashes(folder, record.base(work), changed) if changed else {}
+        mixed = [path for path, known in base.items() if known != repository.blob(folder, path)]
+        if mixed:
+            names = ", ".join(map(reading.printable, mixed[:5]))
+            work.say(
+                f"⚠ {names} had changes that were not committed when the implementation began; they are in the commit, too"
+            )
 
 
 def _documents(work: Work) -> Iterator[str]:
