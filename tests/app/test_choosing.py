@@ -115,13 +115,13 @@ def test_an_agent_of_ones_own_is_driven_as_its_section_says(machine: Path) -> No
 def test_a_command_without_a_program_is_missing(machine: Path, text: str) -> None:
     here = project(machine, f'[command]\ncommand = "{text}"\n')
     assert roster.missing(here, "command") == "[command] command is not set"
-    assert roster.remedy(here, "command").endswith('# [command] command = "claude"')
+    assert roster.remedy(here, "command").endswith('# [command] command = "path/to/program"')
 
 
 def test_a_command_of_several_words_is_started_by_its_first_one(machine: Path) -> None:
     here = project(machine, "[claude]\ncommand = \"env FOO='a b' claude\"\n")
     assert roster.missing(here, "claude") == "env is not installed"
-    assert roster.remedy(here, "claude").endswith('# [claude] command = "claude"')
+    assert roster.remedy(here, "claude").endswith('# [claude] command = "path/to/program"')
     install(machine, "env")
     assert roster.missing(here, "claude") == roster.remedy(here, "claude") == ""
     assert roster.program(here, "claude") == ["env", "FOO=a b", "claude"]
@@ -130,7 +130,7 @@ def test_a_command_of_several_words_is_started_by_its_first_one(machine: Path) -
 def test_a_command_that_cannot_be_read_names_itself(machine: Path) -> None:
     with pytest.raises(BadConfig, match=r"command = .* cannot be read: No closing quotation") as caught:
         line_up(project(machine, '[roles]\nplanner = "acp"\n[acp]\ncommand = "gemini \'--acp"\n'), "planner")
-    assert caught.value.fix.endswith('# [acp] command = "claude"')
+    assert caught.value.fix.endswith('# [acp] command = "path/to/program"')
 
 
 def test_a_built_in_agent_without_a_model_is_told_the_lines_to_add(machine: Path) -> None:

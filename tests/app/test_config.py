@@ -161,7 +161,7 @@ def test_the_projects_file_stands_over_the_persons(tmp_path: Path) -> None:
         ("[gemini]\nmodels = 3\n", "gemini.models = 3", "a list of tables [[gemini.models]]"),
         ("[gemini]\nmodels = ['flash']\n", "gemini.models = ['flash']", "a list of tables [[gemini.models]]"),
         ("[gemini]\ncommand = 3\n", "gemini.command = 3", "text"),
-        ("[gemini]\ndefault = 'nano'\n", "gemini.default = 'nano'", "one of flash, pro"),
+        ("[gemini]\ndefault = 'nano'\n" + MINE, "gemini.default = 'nano'", "one of mine"),
         (MINE.replace("high", "huge"), "gemini.models[0].complexity = 'huge'", "one of low, medium, high, critical"),
         (MINE.replace('complexity = "high"', ""), "gemini.models[0].complexity = ''", "one of low, medium, high"),
         (MINE.replace('"mine"', '""'), "gemini.models[0].id = ''", "text that is not empty"),

@@ -84,11 +84,11 @@ def _lack(project: Project, agent: str) -> tuple[str, str]:
         return f"[[{agent}.models]] names no model", f"{EDIT}{MODELS.format(agent=agent)}"
     words = _words(project, agent)
     if adapter.needs == "command" and not words:
-        return f"[{agent}] command is not set", f'{EDIT}[{agent}] command = "claude"'
+        return f"[{agent}] command is not set", f'{EDIT}[{agent}] command = "path/to/program"'
     if not words or locate(project.root, words[0]):
         return "", ""
     install = adapter.install if words[0] == adapter.program else ""
-    return f"{words[0]} is not installed", install or f'{EDIT}[{agent}] command = "claude"'
+    return f"{words[0]} is not installed", install or f'{EDIT}[{agent}] command = "path/to/program"'
 
 
 def program(project: Project, agent: str) -> list[str]:
@@ -106,7 +106,7 @@ def _words(project: Project, agent: str) -> list[str]:
     try:
         return shlex.split(text)
     except ValueError as error:
-        fix = f'{EDIT}[{agent}] command = "claude"'
+        fix = f'{EDIT}[{agent}] command = "path/to/program"'
         raise BadConfig(f"[{agent}] command = {text!r} cannot be read: {error}.", fix) from None
 
 
