@@ -1,5 +1,6 @@
 """What a run will need and does not have is told by the first command, before any agent is called."""
 
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -25,7 +26,8 @@ def real_agents(sandbox: Sandbox, *installed: str) -> Path:
         (programs / name).chmod(0o755)
     home = sandbox.root.parent / "home"
     home.mkdir()
-    sandbox.env = {key: value for key, value in sandbox.env.items() if "KEY" not in key and "TOKEN" not in key}
+    vendors = ("ANTHROPIC_", "CLAUDE_")
+    sandbox.env = {key: value for key, value in sandbox.env.items() if not key.startswith(vendors)}
     sandbox.env |= {"PATH": str(programs), "HOME": str(home)}
     sandbox.set("roles", **dict.fromkeys(ROLES, "claude"))
     return mark
@@ -70,6 +72,8 @@ def test_a_reviewer_without_a_login_is_found_before_the_implementer_is_paid(plan
     [
         "ANTHROPIC_API_KEY",
         "CLAUDE_CODE_USE_BEDROCK",
+        "ANTHROPIC_BASE_URL",
+        "repo/.claude/settings.json",
         "home/.claude/settings.json",
         "home/.claude.json",
         "repo/.env",
@@ -80,8 +84,8 @@ def test_a_login_that_may_be_there_is_none_that_is_missing(
     sandbox: Sandbox, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real_agents(sandbox, "claude")
-    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CONFIG_DIR"):
-        monkeypatch.delenv(name, raising=False)
+    for name in [name for name in os.environ if name.startswith(("ANTHROPIC_", "CLAUDE_"))]:
+        monkeypatch.delenv(name)
     for name in ("PATH", "HOME"):
         monkeypatch.setenv(name, sandbox.env[name])
 

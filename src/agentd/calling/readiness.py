@@ -1,7 +1,7 @@
 """Whether the agents that a run will need can be called, as far as that is seen without calling them. It starts nothing."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from agentd.agents.logins import find_login
 from agentd.calling import roster
@@ -20,7 +20,11 @@ def refuse_unready(project: Project, workflow: Workflow, step: str, command: str
                 f"{player.agent} is to play the {role}, and nobody has logged in to it on this machine.",
                 player.adapter.login,
                 "it has neither a key in the environment nor files of its own",
-                (f"Log in: {player.adapter.login}", "Or see who else could play: agentd doctor"),
+                (
+                    f"Log in: {player.adapter.login}",
+                    f"Or, if it needs no login here, start it once by itself: {player.adapter.program}",
+                    "Or see who else could play: agentd doctor",
+                ),
             )
 
 
@@ -41,18 +45,26 @@ def _roles(project: Project, workflow: Workflow, name: str, command: str) -> Ite
 
 
 def is_unused(project: Project, player: Player) -> bool:
-    """Whether an agent has no login that shows, and no file in which a login could be that does not show."""
-    section, home = project.config.sections.get(player.agent, {}), os.environ.get("HOME") or os.path.expanduser("~")
-    adapter = player.adapter
-    own_program = roster.program(project, player.agent)[:1] != [adapter.program]
-    if (
-        find_login(adapter, section, os.environ) != ""
-        or adapter.traces is None
-        or adapter.traces.optional
-        or own_program
-    ):
+    """Whether an agent has no login that shows, and nothing in which a login could be that does not show.
+
+    Any variable of its vendor, its settings in the project and a `.env` may hold one; so may a program of another name.
+    """
+    adapter, section = player.adapter, project.config.sections.get(player.agent, {})
+    traces, home = adapter.traces, os.environ.get("HOME") or os.path.expanduser("~")
+    if traces is None or traces.optional or find_login(adapter, section, os.environ) != "":
+        return False
+    if roster.program(project, player.agent)[:1] != [adapter.program]:
+        return False
+    if any(map(os.environ.get, _of_vendor(traces.variables))):
         return False
     own = [place for folder in adapter.folders for place in folder.places(home, os.environ)]
     own += [os.path.join(home, name) for name in (*adapter.home_files, ".env")]
-    shared = [os.path.join(folder, ".env") for folder in (project.root, *project.root.parents)]
-    return not any(map(os.path.exists, (*own, *shared)))
+    own += [os.path.join(project.root, name) for name in adapter.project_settings]
+    own += [os.path.join(folder, ".env") for folder in (project.root, *project.root.parents)]
+    return not any(map(os.path.exists, own))
+
+
+def _of_vendor(variables: Iterable[str]) -> list[str]:
+    """The variables of the environment that begin as these do: `ANTHROPIC_BASE_URL` as `ANTHROPIC_API_KEY`."""
+    begin = tuple({name.partition("_")[0] + "_" for name in variables})
+    return [name for name in os.environ if name.startswith(begin)]
