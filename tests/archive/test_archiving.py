@@ -30,7 +30,8 @@ def test_a_complete_change_is_archived_its_specs_dated_and_its_folder_moved(libr
     assert (library.archived("add-sum") / "STATE.yaml").is_file()
     found = library.get("sum")
     assert frontmatter.read(found).data["archived_at"] == today()
-    assert found.replace(f"archived_at: {today()}\n", "").replace(f"archived_at: '{today()}'\n", "") == a_spec("sum")
+    undated = found.replace(f"archived_at: {today()}\n", "").replace(f"archived_at: '{today()}'\n", "")
+    assert undated == a_spec("sum").replace("status: draft", "status: implemented") != a_spec("sum")
     assert library.get("report") == ONE
     assert "agentd/specs/sum.md: new, with R1" in ran.out
 
@@ -346,3 +347,28 @@ def test_the_lock_of_the_library_is_nothing_that_git_shows(library: Library) -> 
     shown = subprocess.run(["git", "status", "--short", "-uall"], cwd=library.root, capture_output=True, text=True)
     assert "agentd/specs/sum.md" in shown.stdout
     assert ".lock" not in shown.stdout
+
+
+def test_a_plan_that_repeats_a_requirement_does_not_make_it_a_draft_again(library: Library) -> None:
+    """The tools write `draft` for every requirement of a plan; next to the library's word that is no change."""
+    library.complete("add-sum", {"sum": a_spec("sum")})
+    library.complete("same", {"sum": a_spec("sum")})  # begun before the spec was there
+    assert library.run("archive", "add-sum").code == 0
+    before = library.get("sum")
+    assert library.run("archive", "same").code == 0
+    assert library.get("sum") == before
+    library.complete("more", {"sum": a_spec("sum").replace("## Overview\n", "## Overview\nMore of it.\n", 1)})
+    ran = library.run("archive", "more")
+    assert ran.code == 0, ran.err
+    assert "R1" not in ran.out
+    assert "status: draft" not in library.get("sum")
+    assert library.run("undo", "more").code == 0
+    assert library.get("sum") == before
+
+
+def test_the_word_draft_elsewhere_in_a_spec_is_left_alone(library: Library) -> None:
+    example = "An article is saved like this:\n\n```yaml\nkind: article\nstatus: draft\n```\n"
+    library.complete("cms", {"cms": a_spec("cms").replace("## Overview\n", f"## Overview\n{example}", 1)})
+    assert library.run("archive", "cms").code == 0
+    assert example in library.get("cms")
+    assert library.get("cms").count("status: draft") == 1

@@ -10,5 +10,7 @@ from agentd.library.spec.spec_fixes import tidy as tidy
 from agentd.library.spec.spec_reader import parse as parse
 from agentd.library.spec.spec_reader import read as read
 from agentd.library.spec.spec_writer import render as render
+from agentd.library.spec.statuses import implemented as implemented
+from agentd.library.spec.statuses import inherited as inherited
 from agentd.library.spec.three_way_merge import can_settle as can_settle
 from agentd.library.spec.three_way_merge import merge as merge

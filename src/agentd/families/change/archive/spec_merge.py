@@ -93,7 +93,9 @@ def sides(work: Work) -> Iterator[Sides]:
         found = reading.page(str(library), name)
         theirs = None if found is None else _text(library, found, name)
         base = known.text(name) if known else None
-        yield Sides(name, "" if text is None and base is None else base, text, theirs)
+        ours_now = text if text is None else spec.inherited(text, base, theirs)
+        base = base if base is None else spec.inherited(base, theirs)
+        yield Sides(name, "" if text is None and base is None else base, ours_now, theirs)
 
 
 def is_invalid(conflict: Conflict) -> bool:
@@ -146,11 +148,11 @@ def _serious(text: str | None, rules: Rules) -> dict[str, str]:
 
 
 def _dated(name: str, text: str | None, today: str) -> str | None:
-    """The spec with the date of its archive in the front matter."""
+    """The spec with the date of its archive in the front matter, and no requirement a draft."""
     if text is None:
         return None
     try:
-        return frontmatter.update(text, {"archived_at": today})
+        return frontmatter.update(spec.implemented(text), {"archived_at": today})
     except Corrupt as error:
         raise AgentdError(f"{name}: {error.message} Nothing was archived.", "agentd validate") from None
 
