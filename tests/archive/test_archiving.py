@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from agentd.app import open_project
+from agentd.app import LAYOUTS, open_project
 from agentd.families.change.archive.spec_merge import losses
+from agentd.runs import gitignore
 from agentd.runs.work import work_on
 from agentd.text import frontmatter
 from tests.archive.library import ONE, Library, a_spec
@@ -343,6 +344,7 @@ def test_what_a_person_saves_while_it_is_archived_is_not_overwritten(library: Li
 
 def test_the_lock_of_the_library_is_nothing_that_git_shows(library: Library) -> None:
     library.complete("a", {"sum": a_spec("sum")})
+    gitignore.write(library.root, LAYOUTS)  # as the first run does
     assert library.run("archive", "a").code == 0
     shown = subprocess.run(["git", "status", "--short", "-uall"], cwd=library.root, capture_output=True, text=True)
     assert "agentd/specs/sum.md" in shown.stdout
