@@ -17,6 +17,8 @@ ALLOWED = ("approved", "needs_revision", "rejected")
     [
         ('All is well.\n{"outcome": "approved"}', "approved"),
         ('{"outcome": "Approved", "why": "tests"}\n\n', "approved"),
+        ('```\n{"outcome": "approved"}\n```', "approved"),
+        ('All is well:\n\n~~~json\n{"outcome": "approved"}\n~~~\n', "approved"),
         ('{"outcome": "rejected"}\nbye\n{"outcome": "rejected"}', "rejected"),
     ],
 )
@@ -32,8 +34,9 @@ def test_a_line_that_is_an_object_with_an_outcome_counts(text: str, word: str) -
         "This is not approved",
         "VERDICT: APPROVED",
         'the line {"outcome": "approved"} in a sentence',
-        '```\n{"outcome": "approved"}\n```',
-        '~~~json\n{"outcome": "approved"}\n~~~',
+        'An example:\n```\n{"outcome": "approved"}\n```\nis what I would write.',
+        '```json\n{"why": "no outcome"}\n{"outcome": "approved"}\n```',
+        '```json\n{"outcome": "approved"}\n```\n{"outcome": "rejected"}',
         '{"outcome": "approved"}\n{"outcome": "rejected"}',
         '{"outcome": "not approved"}',
         '{"outcome": ["approved"]}',
@@ -94,6 +97,11 @@ PASSES = [
     "```\nNEEDS_REVISION: an example\n```\nPASS",
     "Earlier it was said that it needs revision; it does not any more.\nPASS: fine",
     "The markers are PASS and NEEDS_REVISION.\n\nPASS: it is the first.",
+    "```PASS```",
+    "```\nPASS\n```",
+    "```text\nPASS: fine\n```\n\nNothing had to be changed.",
+    "I read it twice.\n\n~~~\nPASS: fine\n~~~\n",
+    '```json\n{"outcome": "pass"}\n```',
 ]
 PASSES_NOT = [
     "",
@@ -127,8 +135,11 @@ PASSES_NOT = [
     "~~PASS~~",
     "(PASS)",
     "## PASS criteria",
-    "```\nPASS: fine\n```",
-    "~~~\nPASS: fine\n~~~",
+    "One would write\n```\nPASS: fine\n```\nif it were good.",
+    "```\nPASS: …\nNEEDS_REVISION: …\n```",
+    "```\nPASS or NEEDS_REVISION: x\n```",
+    "```\nPASS\n```\nNEEDS_REVISION: the impact",
+    "NEEDS_REVISION: the impact\n```\nPASS\n```",
     "````\n```\nPASS: fine\n````",
     "> ```\n> PASS: fine\n> ```",
     "- ```\n  PASS: fine\n  ```",
@@ -159,7 +170,7 @@ PASSES_NOT = [
     '{"outcome": "approved"}\nPASS: fine',
     '{"outcome": ["pass"]}',
     'so {"outcome": "pass"}',
-    '```json\n{"outcome": "pass"}\n```',
+    '```json\n{"outcome": "pass"}\n```\n{"outcome": "needs_revision"}',
 ]
 
 

@@ -14,6 +14,7 @@ _PASS = re.compile(
     r"(\*\*|__|)(?:PASS|<review>[ \t]*PASS[ \t]*</review>)"
     r"(?:[ \t]*[:：]|\1(?:[ \t]*[:：]|[ \t]+[-–—][ \t]|[.!。]?[ \t]*\Z))"
 )
+_CODE = re.compile(r"(`{1,3})([^`]+)\1")
 _AGAINST = re.compile(r"(?:#{1,6}[ \t]+)?[`*_\[(]*(?:NEEDS[_ -]?REVISION|FAIL(?:ED)?|NOT[_ ]PASS)(?![A-Za-z0-9])")
 _TAG_AGAINST = re.compile(r"<review>[ \t]*NEEDS[_ -]?REVISION[ \t]*</review>")
 _AGAINST_WORD = re.compile(r"\bNEEDS[_ -]?REVISION\b")
@@ -54,6 +55,7 @@ def self_review(text: str) -> Literal["pass", "needs_revision"]:
     passed = judge(said, ("pass",)).word == "pass"
     if said and not passed:
         return "needs_revision"
+    passed = passed or any(_passes(line) and not _AGAINST_WORD.search(line) for line in _fenced(text))
     for line in _plain_lines(text):
         marked = _passes(line)
         if _AGAINST.match(_undressed(line)) or _TAG_AGAINST.search(line) or (marked and _AGAINST_WORD.search(line)):
@@ -66,9 +68,23 @@ def _passes(line: str) -> bool:
     """Whether a line is a marker of PASS; one in backticks is if nothing else stands on its line."""
     start = _NO_CODE.match(line)
     said = line[start.end() :].rstrip() if start else ""
-    if said.count("`") == 2 and said[0] == said[-1] == "`":
-        said = said[1:-1]
+    code = _CODE.fullmatch(said)
+    said = code[2] if code else said
     return _PASS.match(said) is not None
+
+
+def _fenced(text: str) -> list[str]:
+    """The only lines of code fences with which a reply begins or ends; other fences, and longer ones, are quotations."""
+    lines = [line for line in split_lines(text) if line.strip()]
+    found, fence, start = [], "", 0
+    for number, line in enumerate(lines):
+        if not fence:
+            fence, start = opens(line), number
+        elif closes(line, fence):
+            alone = number == start + 2 and fence != "<!--"
+            found += [lines[number - 1]] if alone and (start == 0 or number == len(lines) - 1) else []
+            fence = ""
+    return found
 
 
 def _plain_lines(text: str) -> Iterator[str]:
@@ -90,12 +106,9 @@ def _undressed(line: str) -> str:
 
 def _outcomes(text: str) -> list[object]:
     words = []
-    fenced = False
-    for line in text.splitlines():
+    for line in (*_unfenced(text), *_fenced(text)):
         line = line.strip()
-        if line.startswith(("```", "~~~")):
-            fenced = not fenced
-        if fenced or not (line.startswith("{") and line.endswith("}")):
+        if not (line.startswith("{") and line.endswith("}")):
             continue
         try:
             value = json.loads(line)
@@ -104,3 +117,12 @@ def _outcomes(text: str) -> list[object]:
         if isinstance(value, dict) and "outcome" in value:
             words.append(value["outcome"])
     return words
+
+
+def _unfenced(text: str) -> Iterator[str]:
+    fenced = False
+    for line in text.splitlines():
+        if line.strip().startswith(("```", "~~~")):
+            fenced = not fenced
+        if not fenced:
+            yield line
