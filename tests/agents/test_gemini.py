@@ -67,9 +67,15 @@ def option(command: Command, flag: str) -> str:
     return command.argv[command.argv.index(flag) + 1]
 
 
+def test_agentds_tools_are_told_by_their_full_names_once_a_conversation() -> None:
+    assert "mcp_agentd_create_proposal, mcp_agentd_read_file" in gemini.command(JOB).stdin
+    assert gemini.command(replace(JOB, session="0199")).stdin == JOB.prompt
+    assert gemini.command(replace(JOB, tools=(), server=())).stdin == JOB.prompt
+
+
 def test_the_prompt_is_not_for_everybody_on_the_machine_to_see() -> None:
     command = gemini.command(JOB)
-    assert command.stdin == JOB.prompt
+    assert command.stdin.startswith(JOB.prompt)
     assert JOB.prompt not in command.argv
     assert command.argv[:3] == ("gemini", "--output-format", "stream-json")
 
@@ -160,7 +166,7 @@ MENTION = re.compile(r'(?<!\\)@(?:(?:"(?:[^"]*)")|(?:\\.|[^ \t\n\r,;!?()\[\]{}.]
 
 @given(st.text(alphabet=st.sampled_from('@ab.\\" \n,('), max_size=20))
 def test_a_prompt_pulls_in_no_files(prompt: str) -> None:
-    sent = gemini.command(replace(JOB, prompt=prompt)).stdin
+    sent = gemini.command(replace(JOB, prompt=prompt, tools=())).stdin
     assert all(not found[0].startswith(("@a", "@b")) for found in MENTION.finditer(sent))
     assert re.sub(r"(?<!\\)\\@", "@", sent) == re.sub(r"(?<!\\)\\@", "@", prompt)
 

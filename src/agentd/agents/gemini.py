@@ -59,11 +59,21 @@ def command(job: Job) -> Command:
         env, files = {**ENV, "GEMINI_SYSTEM_MD": system}, {**files, **more}
     return Command(
         tuple(argv),
-        stdin=_MENTION.sub(r"\\@", job.prompt),  # an @ would pull in any file that has the next word in its name
+        stdin=_MENTION.sub(
+            r"\\@", job.prompt + _full_names(job)
+        ),  # an @ would pull in any file that has the next word in its name
         env=env,
         files=files,
         merges={SETTINGS: _registration(job)} if job.server else {},
     )
+
+
+def _full_names(job: Job) -> str:
+    """What agentd's tools are called here: gemini has tools of its own with some of their names. Said once a conversation."""
+    if not job.server or not job.tools or job.session:
+        return ""
+    names = ", ".join(f"{SERVED}{tool}" for tool in job.tools)
+    return f"\n\nThe tools of the MCP server agentd have these full names here: {names}\n"
 
 
 def _file(job: Job, name: str, text: str) -> tuple[str, Mapping[str, str]]:
