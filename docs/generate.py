@@ -27,7 +27,7 @@ FAILURES: dict[Failure, str] = {
     "auth": "nobody is logged in, or the key is not valid",
     "hang": "silence or the wall clock ended it",
     "unreadable": "it ended without a result, or with one that cannot be read",
-    "refused": "it wanted tools that its step does not allow, and its document is missing",
+    "refused": "the model refuses to go on, or its agent did what the step does not allow",
     "failed": "everything else: a bad request, a turn limit, its MCP server did not start",
 }
 WORDS: dict[Move, str] = {

@@ -163,9 +163,10 @@ def test_commands_run_in_the_project_and_their_failure_is_the_agents(stage: Stag
 
 def test_the_documented_example_does_what_it_says(stage: Stage) -> None:
     blocks = re.findall(r"```yaml\n(.*?)```", DOC.read_text("utf-8"), re.DOTALL)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     assert script.load(blocks[1], "docs")["propose"][0]["tools"]
-    assert script.load(blocks[2], "docs")["review"]
+    assert script.choose(script.load(blocks[2], "docs"), "break_down", "", 1, 2)["documents"]
+    assert script.load(blocks[3], "docs")["review"]
     stage.write(blocks[0])
     (stage.project / "hello.py").write_text('print("hello")\n')
     assert stage.perform(stage.job("propose"))[0].text == "The proposal is written."

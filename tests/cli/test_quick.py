@@ -282,3 +282,16 @@ def test_missing_documents_are_written_again(sandbox: Sandbox) -> None:
     (sandbox.folder(NAME) / "tasks.md").unlink()
     assert quick(sandbox, "--yes").code == 0
     assert sandbox.calls(sandbox.folder(NAME)) == [*CALLS[:2], "sketch-1.1", "sketch-2.1"]
+
+
+def test_a_planner_that_asks_about_a_small_change_is_reminded(sandbox: Sandbox) -> None:
+    scripted(sandbox)
+    asks = {"say": "Is it the order you mean?", "tools": [], "session": "s-3", "nudged": [sandbox.entry("sketch")]}
+    sandbox.script(sketch=asks)
+    spy = spied(sandbox)
+    done = quick(sandbox, "--yes")
+    assert done.code == 0, done.out + done.err
+    first, second = spy.of("sketch")
+    assert (first["session"], second["session"]) == ("", "s-3")
+    assert "`create_proposal` or `create_tasks`" in second["prompt"]
+    assert sandbox.calls(sandbox.folder(NAME)) == ["implement-1.1", "review-1.1", "sketch-1.1", "sketch-1.2"]

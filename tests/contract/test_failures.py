@@ -83,15 +83,15 @@ ROWS = {
     "arguments that the tool refuses": Row(
         turns=({"call": {"append_review": {"change_id": "{{run}}", "status": "perfect"}}}, DONE),
         says=("verdict",),
-        calls=1,
+        calls=3,
     ),
     "arguments that are no JSON": Row(
         turns=({"call": {"append_review": '{"change_id": '}}, DONE),
         says=("verdict",),
-        calls=1,
+        calls=3,
         agents=("claude", "codex"),
     ),
-    "a tool that is not there": Row(turns=({"call": {"!no_such_tool": {}}}, DONE), says=("verdict",), calls=1),
+    "a tool that is not there": Row(turns=({"call": {"!no_such_tool": {}}}, DONE), says=("verdict",), calls=3),
     "a turn too many": Row(
         turns=tuple({"call": {"list_specs": {"change_id": "{{run}}"}}} for _ in range(6)),
         says=("turn",),

@@ -199,6 +199,19 @@ def answered(folder: Path) -> Sandbox:
     return sandbox
 
 
+def reminded(folder: Path) -> Sandbox:
+    """An agent that asks, and asks again when it is reminded; at the second reminder it does its work."""
+    sandbox = make_sandbox(folder)
+    sandbox.own_workflow("ship", SHIP)
+    sandbox.script(build={"say": "Shall I?", "session": "s-1"})
+    with_record(sandbox)
+    asks = sandbox.entry("build")
+    done = {**asks, "documents": {"notes.md": "first"}}
+    sandbox.script(build={**asks, "nudged": [asks, done]})
+    (sandbox.root / ANSWERS).write_text("sure: ship\n")
+    return sandbox
+
+
 def quick_change(folder: Path) -> Sandbox:
     """A small change whose plan has to be repaired in form, with a person who says yes."""
     sandbox = scripted(make_sandbox(folder))
@@ -231,6 +244,7 @@ SCENARIOS = {
         Scenario("archive", implemented_change, ("archive", CHANGE), sample=4, parts=2),
         Scenario("batch", batch, RUN_BATCH, sample=6, parts=16),
         Scenario("wide", wide, RUN_BATCH, alone=False, sample=2, parts=10),
+        Scenario("reminded", reminded, ("run", "ship", "it", "--name", "r1", "--answers", ANSWERS), sample=6, parts=3),
         Scenario("answer", waiting, ("answer", "r1", "UD-1", "ship", "--note", "at last"), then=(("resume", "r1"),)),
         Scenario("answered", answered, ("resume", "r1", "--answers", ANSWERS), parts=3),
     )

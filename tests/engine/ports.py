@@ -59,6 +59,7 @@ class Twin:
 
     script      the words each step ends with, one per visit; a step without any goes forward, a question without waits
     holds       what each named check says; a check not listed holds, an artifact holds while it is there
+    nudges      how often the agent of each step leaves something out first, before the word of its visit counts
     remembers   whether an attempt that finished can be recovered when its end was not saved
     stop        whether a person asked to stop
     stop_when   an effect at which the person asks for it
@@ -78,6 +79,7 @@ class Twin:
         self.finished: dict[str, Outcome] = {}
         self.artifacts: set[str] = set()
         self.holds: dict[str, str] = {}
+        self.nudges: dict[str, int] = {}
         self.remembers = True
         self.stop = False
         self.stop_when = ""
@@ -111,7 +113,8 @@ class Twin:
 
     def intent(self, run: Run, step: Step) -> Intent:
         self.calls += 1
-        return Intent(f"{run.name}-{step.name}-{self.calls}", "now")
+        nudge = run.intent.nudge if run.intent else None
+        return Intent(f"{run.name}-{step.name}-{self.calls}", "now", nudge=nudge)
 
     def save(self, run: Run, event: str, **details: str) -> None:
         self.fuse.point()
@@ -141,6 +144,8 @@ class Twin:
         self._note(f"perform {step.name}")
         self.during(step)
         outcome = Outcome(self._word(step) or step.forward, f"{step.name} was performed")
+        if (run.intent.nudge.times if run.intent.nudge else 0) < self.nudges.get(step.name, 0):
+            outcome = Outcome("failed", "it asked", "its text")
         self.artifacts.update(step.produces)
         self.finished[run.intent.call] = outcome
         self.performed.append(step.name)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agentd.engine.decide import Stop, Why
 from agentd.engine.waves import Item
 from agentd.errors import AgentdError
-from agentd.model.run import Run
+from agentd.model.run import Nudge, Run
 from agentd.model.workflow import Edge, Step, Workflow
 from tests.engine.ports import Children, Crash, Fuse, Script, Twin
 from tests.engine.tables import step, table, with_step
@@ -36,6 +36,46 @@ def test_the_intent_is_saved_before_a_step_and_its_outcome_after() -> None:
         "perform check",
         "save end check",
     ]
+
+
+def test_an_agent_that_left_something_out_is_reminded_before_the_step_ends() -> None:
+    twin = Twin(LINE)
+    twin.nudges = {"write": 2}
+    assert twin.go()[1] == FINISHED
+    assert twin.effects[:8] == [
+        "save begin write",
+        "perform write",
+        "save nudge write",
+        "save begin write",
+        "perform write",
+        "save nudge write",
+        "save begin write",
+        "perform write",
+    ]
+    reminded = [saved.run.intent.nudge for saved in twin.history if saved.event == "nudge" and saved.run.intent]
+    assert reminded == [Nudge(1, "twin-write-1", "its text"), Nudge(2, "twin-write-2", "its text")]
+
+
+@pytest.mark.parametrize("remembers", [True, False])
+def test_a_reminder_survives_a_kill_at_any_point_and_is_given_no_more_often(remembers: bool) -> None:
+    for at in range(40):
+        twin = Twin(LINE)
+        twin.nudges, twin.remembers = {"write": 2}, remembers
+        twin.revive(at)
+        with contextlib.suppress(Crash):
+            twin.go()
+        twin.revive()
+        assert twin.go()[1] == FINISHED
+        assert twin.events.count("nudge write") == 2, at
+
+
+def test_a_person_who_asks_to_stop_stops_before_a_reminder() -> None:
+    twin = Twin(LINE)
+    twin.nudges, twin.stop_when = {"write": 1}, "save nudge write"
+    assert twin.go()[1] == Stop("stopped", "write")
+    twin.stop_when, twin.stop = "", False
+    assert twin.go()[1] == FINISHED
+    assert twin.events.count("nudge write") == 1
 
 
 def test_what_is_saved_tells_a_step_under_way_from_one_that_ended() -> None:

@@ -74,7 +74,7 @@ def test_every_step_of_a_change_that_an_agent_plays_has_its_template() -> None:
 
 def test_every_template_that_ships_is_used() -> None:
     assert {path.stem for path in (LAYOUT.folder / "prompts").glob("*.md")} == {*STEPS}
-    assert {path.stem for path in HERE.glob("*.md")} == {"step", "instructions"}
+    assert {path.stem for path in HERE.glob("*.md")} == {"step", "instructions", "nudge"}
 
 
 def test_a_step_that_only_shares_a_name_gets_the_template_for_every_step() -> None:

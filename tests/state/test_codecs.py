@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agentd.app import LAYOUTS
 from agentd.model.decision import Decision, Option
-from agentd.model.run import Intent, Run
+from agentd.model.run import Intent, Nudge, Run
 from agentd.state.codecs import PLAIN, Codec, Malformed, State, decode, encode
 
 WORDS = st.text("abcdefgh.-_", min_size=1, max_size=8)
@@ -22,7 +22,12 @@ RUNS = st.builds(
     counts=st.dictionaries(WORDS, st.integers(0, 9), max_size=3),
     intent=st.none()
     | st.builds(
-        Intent, WORDS, WORDS, st.lists(WORDS, max_size=2).map(tuple), st.dictionaries(WORDS, WORDS, max_size=2)
+        Intent,
+        WORDS,
+        WORDS,
+        st.lists(WORDS, max_size=2).map(tuple),
+        st.dictionaries(WORDS, WORDS, max_size=2),
+        st.none() | st.builds(Nudge, st.integers(1, 9), WORDS, TEXT),
     ),
     asked_by=TEXT,
     spent=TEXT,
@@ -75,6 +80,7 @@ DECISION = {"decision_id": "UD-1", "question": "?", "status": "pending", "state_
         ({"run": {"waived": "x"}}, "waived must be a list"),
         ({"run": {"saves": "many"}}, "saves must be"),
         ({"run": {"intent": "now"}}, "intent must be a mapping"),
+        ({"run": {"intent": {"call": "a-1.1", "nudge": {"times": "often"}}}}, "times must be a whole number"),
         ({"user_decisions": {}}, None),
         ({"user_decisions": {"a": 1}}, "user_decisions must be a list"),
         ({"user_decisions": [7]}, "a decision must be a mapping"),

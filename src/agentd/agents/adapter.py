@@ -70,6 +70,7 @@ class Adapter(NamedTuple):
     answered_by       which model a conversation was held with, from its own files, where its output does not tell
     efforts           the values that `reasoning` of a model may have; any if there are none
     traces            how to recognize a login; None if that is not possible
+    served            what the agent puts before the names of agentd's tools
     tools_fix         what to do if the agent does not ask for agentd's tools and only its owner can change that
     conversations     how the names of the files begin in which it keeps its conversations, in `calls/` of the run
     folders           where it keeps its own files, the one with its login first; `home_files` are single files at home
@@ -96,6 +97,7 @@ class Adapter(NamedTuple):
     answered_by: Callable[[str, Sequence[str]], str] | None = None
     efforts: tuple[str, ...] = ()
     traces: Traces | None = None
+    served: str = ""
     tools_fix: str = ""
     conversations: str = ""
     folders: tuple[Folder, ...] = ()

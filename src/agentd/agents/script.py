@@ -64,6 +64,14 @@ def _is_tool_call(value: Any) -> bool:
     return len(calls) == 1 and isinstance(calls[0], dict)
 
 
+def _are_entries(value: Any) -> bool:
+    return _list_of((_is_entry, ""))[0](value) and value != []
+
+
+def _is_entry(value: Any) -> bool:
+    return isinstance(value, dict) and all(key in KEYS and KEYS[key][0](part) for key, part in value.items())
+
+
 TEXT = (lambda value: isinstance(value, str), "text (quote it)")
 FLAG = (lambda value: isinstance(value, bool), "true or false")
 
@@ -75,6 +83,7 @@ KEYS: Mapping[str, Kind] = {
     "append": _by_path(TEXT),
     "replace": _by_path(_list_of((_is_edit, "[old, new]"))),
     "delete": _list_of(TEXT),
+    "nudged": (_are_entries, "a list of entries, the first for the first reminder"),
     "tools": _list_of((_is_tool_call, "one tool: its arguments, with expect_error: true where it must refuse")),
     "run": (lambda value: _is_argv(value) or _list_of((_is_argv, ""))[0](value), "one command or a list of commands"),
     "lines": _list_of(TEXT),
@@ -113,12 +122,17 @@ def load(text: str | bytes, name: str) -> Script:
         raise Trouble(f"{name}: {' '.join(str(trouble).split())}.") from None
 
 
-def choose(script: Script, step: str, item: str, visit: int) -> Entry:
-    """The entry of this visit; the last one repeats, and `step@item` comes before `step`."""
+def choose(script: Script, step: str, item: str, visit: int, nudges: int = 0) -> Entry:
+    """The entry of this visit; the last one repeats, and `step@item` comes before `step`.
+
+    After a reminder it is that of `nudged` in the entry, if there is one.
+    """
     entries = (script.get(f"{step}@{item}") if item else None) or script.get(step)
     if not entries:
         raise Trouble(f"The script has nothing for step {step}{f' (item {item})' if item else ''}.")
-    return entries[min(max(visit, 1), len(entries)) - 1]
+    entry = entries[min(max(visit, 1), len(entries)) - 1]
+    reminded = entry.get("nudged") if nudges else None
+    return reminded[min(nudges, len(reminded)) - 1] if reminded else entry
 
 
 def fill(value: Any, words: Mapping[str, str]) -> Any:

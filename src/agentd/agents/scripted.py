@@ -20,7 +20,7 @@ def command(job: Job) -> Command:
     return Command(
         argv=own_program("agentd.agents.scripted_agent"),
         stdin=job.prompt,
-        env={**environment(job), "AGENTD_SCRIPT": os.path.join(job.cwd, script)},
+        env={**environment(job), "AGENTD_NUDGES": str(job.nudges), "AGENTD_SCRIPT": os.path.join(job.cwd, script)},
     )
 
 

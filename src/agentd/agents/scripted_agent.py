@@ -34,7 +34,8 @@ def main(env: Mapping[str, str]) -> int:
 
 def find_entry(env: Mapping[str, str]) -> Entry:
     step, item, visit = env["AGENTD_STEP"], env["AGENTD_ITEM"], env["AGENTD_VISIT"]
-    entry = choose(load(read(env["AGENTD_SCRIPT"]), env["AGENTD_SCRIPT"]), step, item, int(visit))
+    script, nudges = load(read(env["AGENTD_SCRIPT"]), env["AGENTD_SCRIPT"]), int(env.get("AGENTD_NUDGES") or 0)
+    entry = choose(script, step, item, int(visit), nudges)
     run = os.path.basename(os.path.normpath(env["AGENTD_FOLDER"]))
     unless_said = {"model": env["AGENTD_MODEL"] or "scripted", "session": env["AGENTD_SESSION"]}
     return {**unless_said, **fill(entry, {"run": run, "item": item, "visit": visit, "step": step})}
@@ -65,7 +66,7 @@ def play(entry: Entry, env: Mapping[str, str]) -> int:
     if early:
         make_trouble(entry, folder, tell)
     apply(entry, folder)
-    if entry.get("tools"):
+    if "tools" in entry:
         call_tools(entry["tools"], json.loads(env.get("AGENTD_SERVER") or "[]"), tell)
     for argv in commands(entry):
         run(argv)
@@ -87,10 +88,11 @@ def wait_for(path: str, seconds: float) -> None:
 
 
 def call_tools(calls: list[Entry], server: list[str], tell: Callable[..., None]) -> None:
-    """Each call in turn; one that is refused, or is not where it should be, is an error."""
+    """The list of tools, then each call in turn; one that is refused, or not where it should be, is an error."""
     from agentd.agents.mcp_client import opened
 
     with opened(server) as tools:
+        tools.request("tools/list", {})
         for call in calls:
             name = next(key for key in call if key != "expect_error")
             said = tools.call(name, call[name])

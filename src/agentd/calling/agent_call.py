@@ -3,7 +3,7 @@
 This is the ordinary way, which holds for every family; a family with ways of its own overrides what is different.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from agentd.calling.reply import Stated, find_outcome, judge, self_review
@@ -87,6 +87,20 @@ class AgentCall:
     def session_key(self) -> str:
         """The field of the state file that keeps the conversation of a call that did its work."""
         return "session_id"
+
+    def tools_for(self, missing: str) -> Sequence[str]:
+        """The tools that make what an agent left out, by their own names."""
+        made = any(f"{self.work.named(name)}: " in missing for name in self.step.produces)
+        return tuple(name for name in self.step.tools if made and name not in POWERS)
+
+    @property
+    def ending(self) -> str:
+        """How a reply ends that states one of several outcomes; empty where nothing has to be stated."""
+        words = [word for word in self.step.next if word not in RESERVED]
+        if len(words) < 2:
+            return ""
+        line = '{"outcome": "…"}'
+        return f"End your reply with one line that is a JSON object, {line}, with one of {', '.join(words)}. "
 
     def complexity(self) -> Complexity:
         """How capable a model the work needs."""

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from agentd.calling import advice, budget, readiness, retry, roster, transcripts
+from agentd.calling import advice, budget, nudge, readiness, retry, roster, transcripts
 from agentd.calling.agent_call import AgentCall, checksums_before, is_self_review
 from agentd.calling.conversation import Ended, converse
 from agentd.calling.job import make_job
@@ -66,14 +66,23 @@ class Callers:
         budget.record(work, run, step, told, round(told.seconds * 1000))
         if not told.reply.complete:
             return None
-        outcome = _conclude(self.call(work, step), run, told)
-        return None if outcome.word == "failed" else outcome
+        nudge.was_served(work, run.intent.call)
+        call = self.call(work, step)
+        outcome = _conclude(call, run, told)
+        if outcome.word != "failed":
+            return outcome
+        # Its trace may be gone already, so it counts as one that had its tools.
+        outcome = nudge.undelivered(call, run, outcome, told.reply, told.agent, served=True)
+        return outcome if outcome.missing else None
 
     def perform(self, work: Work, run: Run, step: Step) -> Outcome:
         """Have the step's role played until it is done, or until nothing more can be tried."""
         call = self.call(work, step)
         call.arm()
         waiting = roster.line_up(work.project, step.what)
+        if run.intent and run.intent.nudge:
+            before = nudge.agent_of(work, run.intent.nudge)
+            waiting.sort(key=lambda each: each.agent != before)
         player, tries, afresh = waiting.pop(0), 0, False
         while True:
             tries += 1
@@ -110,6 +119,8 @@ def _new_intent(work: Work, run: Run, step: Step) -> Intent:
     name = f"{step.name}-{transcripts.visits(work, step.name) + 1}.1"
     if before and before["step"] == step.name:
         name = f"{step.name}-{before['visit']}.{int(before['attempt']) + 1}"
+        if run.intent and run.intent.nudge:
+            return replace(run.intent, call=name, at=work.project.now())
     return Intent(name, work.project.now(), step.tools, checksums_before(work, step))
 
 
@@ -135,10 +146,9 @@ def _try(call: AgentCall, run: Run, player: Player, afresh: bool) -> Tried:
     """One call of one agent, judged; what was not its to change is put back."""
     work, step = call.work, call.step
     env = call.prepare()
-    job = make_job(call, run, player.agent, env)
-    if afresh:
-        job = replace(job, session="")
+    job = make_job(call, run, player.agent, env, afresh)
     ended, told = converse(work, run, step, player, job)
+    served = nudge.was_served(work, job.call)
     meddled = call.restore(run)
     forged = state_guard.put_state_back(work) or meddled
     reply, resumed = told.reply, bool(job.session)
@@ -155,10 +165,12 @@ def _try(call: AgentCall, run: Run, player: Player, afresh: bool) -> Tried:
                 work.say(line)
         return Tried(Outcome("failed", _complaint(work, player.agent, ended, reply)), failure, reply, resumed)
     outcome = _conclude(call, run, told)
-    if outcome.word == "failed" and reply.refused:
+    if outcome.word != "failed":
+        return Tried(outcome)
+    if reply.refused:
         tools = ", ".join(dict.fromkeys(reply.refused))
-        return Tried(replace(outcome, note=f"{outcome.note} ({player.agent} was refused: {tools})"), "refused", reply)
-    return Tried(outcome)
+        outcome = replace(outcome, note=f"{outcome.note} ({player.agent} was refused: {tools})")
+    return Tried(nudge.undelivered(call, run, outcome, reply, player.agent, served))
 
 
 def _overdue(work: Work, agent: str, ended: Ended) -> str:

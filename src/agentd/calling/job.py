@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from agentd.agents.command import own_program
-from agentd.calling import model_list, roster
+from agentd.calling import model_list, nudge, roster
 from agentd.calling.agent_call import AgentCall
 from agentd.calling.prompt import make_prompt
 from agentd.calling.transcripts import CALL
@@ -21,12 +21,19 @@ from agentd.runs.work import Work
 from agentd.usage.calls import calls_in
 
 
-def make_job(call: AgentCall, run: Run, agent: str, env: Mapping[str, str]) -> Job:
+def make_job(call: AgentCall, run: Run, agent: str, env: Mapping[str, str], afresh: bool = False) -> Job:
+    """The job of a call; `afresh` begins a new conversation where one could go on."""
     assert run.intent is not None
     work, step = call.work, call.step
     found = CALL.fullmatch(run.intent.call)
     visit = int(found["visit"]) if found else 1
     served = tuple(name for name in step.tools if name not in POWERS)
+    prompt, session = make_prompt(call), _session(work, agent, call.session(visit))
+    if run.intent.nudge:
+        adapter = roster.find(work.project, agent)
+        session = "" if afresh else nudge.session(work, run.intent.nudge, agent)
+        reminder = nudge.words(call, run.intent.nudge, adapter)
+        prompt = reminder if session else f"{prompt}\n\n{reminder}"
     edits, shell = (not step.tools or power in step.tools for power in (EDIT, SHELL))
     return job_for(
         work.project,
@@ -36,12 +43,13 @@ def make_job(call: AgentCall, run: Run, agent: str, env: Mapping[str, str]) -> J
         step=step.name,
         role=step.what,
         visit=visit,
-        prompt=make_prompt(call),
+        prompt=prompt,
         cwd=str(work.cwd),
         folder=str(work.home),
         outcomes=tuple(word for word in step.next if word not in RESERVED),
         item=work.item,
-        session=_session(work, agent, call.session(visit)),
+        session="" if afresh else session,
+        nudges=run.intent.nudge.times if run.intent.nudge else 0,
         instructions="" if edits or shell else built_in("instructions"),
         tools=served,
         server=server(work.store.folder, run.intent.call) if served else (),

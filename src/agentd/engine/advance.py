@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from agentd.errors import AgentdError, Corrupt
-from agentd.model.run import Intent, Run
+from agentd.model.run import Intent, Nudge, Run
 from agentd.model.workflow import Step, Workflow
 
 
@@ -16,6 +16,13 @@ def start(workflow: Workflow, name: str, mode: str = "") -> Run:
 def begin(run: Run, intent: Intent) -> Run:
     """The run with a step under way."""
     return replace(run, intent=intent, begun=True)
+
+
+def nudge(run: Run, missing: str) -> Run:
+    """The run whose agent is reminded next of what its last attempt left out."""
+    assert run.intent is not None
+    times = run.intent.nudge.times if run.intent.nudge else 0
+    return replace(run, intent=replace(run.intent, nudge=Nudge(times + 1, run.intent.call, missing)))
 
 
 def renew(run: Run, step: Step) -> Run:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from agentd.engine.advance import advance, begin, cleared, drop_children, lay_down, renew
+from agentd.engine.advance import advance, begin, cleared, drop_children, lay_down, nudge, renew
 from agentd.engine.decide import Do, Skip, Stop, Why, decide, names
 from agentd.engine.waves import Item, work_through
 from agentd.model.run import Intent, Outcome, Run
@@ -86,7 +86,10 @@ def _take_up(workflow: Workflow, run: Run, ports: Ports) -> Run:
     """An attempt was cut off: take its outcome if it had finished, follow `interrupted` if the table has it."""
     step = workflow.steps[run.step]
     outcome = ports.recover(run, step)
-    if outcome is None and workflow.edge(step, "interrupted"):
+    reminded = run.intent is not None and run.intent.nudge is not None and run.intent.nudge.call == run.intent.call
+    if outcome and outcome.missing:
+        return run if reminded else _nudge(run, ports, step, outcome)
+    if outcome is None and not reminded and workflow.edge(step, "interrupted"):
         outcome = Outcome("interrupted", "the attempt before was cut off")
     if outcome is None or workflow.edge(step, outcome.word) is None:
         return run
@@ -106,7 +109,22 @@ def _do(workflow: Workflow, run: Run, ports: Ports, action: Do) -> tuple[Run, St
     ports.save(run, "begin", step=step.name)
     if step.kind == "each":
         return _each(workflow, run, ports, step)
-    return _end(workflow, run, ports, step, ports.perform(run, step), ())
+    outcome = ports.perform(run, step)
+    while outcome.missing:
+        run = _nudge(run, ports, step, outcome)
+        stop = Stop("stopped", run.step) if ports.stopping() else ports.hold(run, step)
+        if stop is not None:
+            return run, stop
+        run = begin(run, ports.intent(run, step))
+        ports.save(run, "begin", step=step.name)
+        outcome = ports.perform(run, step)
+    return _end(workflow, run, ports, step, outcome, ())
+
+
+def _nudge(run: Run, ports: Ports, step: Step, outcome: Outcome) -> Run:
+    run = nudge(run, outcome.missing)
+    ports.save(run, "nudge", step=step.name, note=outcome.note)
+    return run
 
 
 def _end(

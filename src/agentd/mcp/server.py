@@ -48,7 +48,7 @@ class Documents(MCPServer[Any]):
         self.desk = desk
 
     async def list_tools(self) -> list[Listed]:
-        note_client()
+        await to_thread.run_sync(self.note_client)
         allowed = await to_thread.run_sync(self.desk.tools)
         return [tool for tool in await super().list_tools() if tool.name in allowed]
 
@@ -56,7 +56,7 @@ class Documents(MCPServer[Any]):
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """What the tool says, or an error that tells the agent what to send instead."""
-        note_client()
+        await to_thread.run_sync(self.note_client)
         try:
             check_arguments(self.desk, arguments)
             await to_thread.run_sync(self.desk.admit, name, arguments.get("change_id"))
@@ -72,12 +72,12 @@ class Documents(MCPServer[Any]):
             raise
         return plain(result)
 
-
-def note_client() -> None:
-    """Leave a trace for `agentd doctor`, which wants to know whether an agent has found this server."""
-    greeted = os.environ.get("AGENTD_GREETED")
-    if greeted:
-        Path(greeted).touch()
+    def note_client(self) -> None:
+        """Leave a trace that the agent has found this server: for its call, and for `agentd doctor`."""
+        self.desk.note_client()
+        greeted = os.environ.get("AGENTD_GREETED")
+        if greeted:
+            Path(greeted).touch()
 
 
 def make_tool(desk: Desk, name: str) -> Tool:

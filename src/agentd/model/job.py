@@ -19,6 +19,7 @@ class Job:
     """One call of one agent.
 
     visit         counts the calls of this step from 1; a repeated attempt keeps its number
+    nudges        how often the agent was reminded at this visit of what it left out, this call included
     instructions  who the agent is and how it works, for its system prompt; empty for the agent's own
     effort        how hard the model should think, in the words of its agent; empty for the agent's own choice
     session       the conversation to go on with; empty for a new one
@@ -42,6 +43,7 @@ class Job:
     folder: str
     outcomes: tuple[str, ...] = ("done",)
     item: str = ""
+    nudges: int = 0
     instructions: str = ""
     model: str = ""
     effort: str = ""

@@ -5,18 +5,35 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
+class Nudge:
+    """A reminder to an agent whose call ended without what its step needs.
+
+    times    how often it was reminded at this visit of the step, this time included
+    call     the call that ended so; its conversation goes on
+    missing  what it left out
+    """
+
+    times: int
+    call: str
+    missing: str
+
+
+@dataclass(frozen=True)
 class Intent:
     """An attempt under way at a step.
 
     call    the name of this very attempt
     tools   what its agent may call
-    before  the checksums of the files that the step produces, from before the attempt
+    before  the checksums of the files that the step produces, from before the attempt, or from before the first of
+            several that reminders belong to
+    nudge   the reminder that this attempt is, or that comes next if it is about this very attempt
     """
 
     call: str
     at: str
     tools: tuple[str, ...] = ()
     before: Mapping[str, str] = field(default_factory=dict)
+    nudge: Nudge | None = None
 
 
 @dataclass(frozen=True)
@@ -48,7 +65,11 @@ class Run:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The word a step ended with, and what there is to say about it."""
+    """The word a step ended with, and what there is to say about it.
+
+    `missing` is what its agent left out, if the agent is to be reminded of that before the word counts.
+    """
 
     word: str
     note: str = ""
+    missing: str = ""

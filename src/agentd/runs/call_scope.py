@@ -4,7 +4,7 @@ import fcntl
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,6 +17,11 @@ from agentd.state import durable
 from agentd.state.codecs import PLAIN, State
 from agentd.state.layout import Place
 from agentd.state.store import Store
+
+
+def client_trace(folder: Path, call: str) -> Path:
+    """The file that is there if the agent of a call asked agentd's server for its tools, or called one."""
+    return folder / "calls" / f"{call.replace('/', '-')}.served"
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,12 @@ class Desk:
                 yield self.admit(tool, change_id)
             finally:
                 os.close(fd)
+
+    def note_client(self) -> None:
+        """Note that the agent of the call under way has found its tools."""
+        with suppress(AgentdError):
+            self._current()
+            durable.create(client_trace(self.store.folder, self.call), b"", "scratch")
 
     def path(self, name: str) -> Path:
         """A file of the run by the name an agent gives: in full, from the run's folder, from the root, or a short one."""

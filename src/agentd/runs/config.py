@@ -32,15 +32,22 @@ class Config:
         return self.sections[section][key]
 
     def limits(self) -> dict[str, int]:
-        """Every number a table may name after `at_most`; where there are `x_iterations`, `x_repeats` is one less."""
+        """Every number a table may name after `at_most`; where there are `x_iterations`, `x_repeats` is one less.
+
+        `nudges` of `[calls]` is one of them: what agentd finds undone after a call is a reminder too.
+        """
         found = {
             key: value for name in self.limited for key, value in self.sections[name].items() if type(value) is int
         }
-        return found | {
-            f"{key.removesuffix('iterations')}repeats": max(0, value - 1)
-            for key, value in found.items()
-            if key.endswith("_iterations")
-        }
+        return (
+            {"nudges": int(self.get("calls", "nudges"))}
+            | found
+            | {
+                f"{key.removesuffix('iterations')}repeats": max(0, value - 1)
+                for key, value in found.items()
+                if key.endswith("_iterations")
+            }
+        )
 
     def agent_of(self, role: str) -> str:
         """Which agent plays a role; a role without a line is played by the implementer's agent."""

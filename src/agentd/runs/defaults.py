@@ -40,6 +40,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "timeout_secs": 1800,
         "silence_secs": 600,
         "grace_secs": 5,
+        "nudges": 2,
         "max_turns": 0,
         "max_cost": 0.0,
         "transcripts_mb": 100,

@@ -11,6 +11,9 @@ HEAD = """\
 
 # Who plays each role.
 """
+CALLS = """
+# How often an agent that ended without what its step needs, with a question say, is reminded of it; 0 for never.
+"""
 MODELS = """
 # Without models of your own, each agent uses the one that its own settings name. With them, a change gets the least
 # capable one that is up to its complexity. The names and prices here are examples: use those that your agent lists.
@@ -20,8 +23,9 @@ MODELS = """
 def example_config() -> str:
     """The whole file; the tables of models are those of the agents' rows."""
     roles = ["[roles]", *(f'{role} = "{agent}"' for role, agent in DEFAULTS["roles"].items())]
+    calls = ["[calls]", f"nudges = {DEFAULTS['calls']['nudges']}"]
     models = [line for adapter in ADAPTERS.values() if adapter.models for line in _models(adapter)]
-    return HEAD + _commented(roles) + MODELS + _commented(models)
+    return HEAD + _commented(roles) + CALLS + _commented(calls) + MODELS + _commented(models)
 
 
 def _models(adapter: Adapter) -> Iterator[str]:

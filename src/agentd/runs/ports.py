@@ -135,7 +135,7 @@ def save(work: Work, run: Run, event: str, **details: str) -> None:
     """Make a new position durable, and tell whoever is there."""
     crash.point("step")
     shown = family_of(work).fields(work, event, details)
-    if event in ("end", "fail", "retry", "recover"):
+    if event in ("end", "fail", "nudge", "retry", "recover"):
         details = {**details, "model": _model(work)}
     fields = {**work.state.fields, "last_action": details.get("step", event), **shown}
     work.state = replace(work.state, run=run, fields=fields)

@@ -20,6 +20,7 @@ def lines(work: Work, event: str, details: Mapping[str, str]) -> list[str]:
         "skip": f"· {step} skipped ({note})",
         "recover": f"✓ {step}: {outcome} (finished before the interruption)",
         "fail": f"✗ {step}: {note}",
+        "nudge": f"↻ {step}: {note}",
         "pause": f"⏸ {step}: {note}",
     }
     return [words[event]] if event in words else []

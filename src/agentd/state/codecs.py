@@ -1,11 +1,11 @@
 """Between a run's state as values and the keys of its family's file; keys it does not know are kept as they are."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from agentd.model.decision import Decision, Option
-from agentd.model.run import Intent, Run
+from agentd.model.run import Intent, Nudge, Run
 
 
 @dataclass(frozen=True)
@@ -104,6 +104,8 @@ def encode(codec: Codec, state: State) -> dict[str, Any]:
             inner["intent"]["tools"] = list(run.intent.tools)
         if run.intent.before:
             inner["intent"]["before"] = dict(run.intent.before)
+        if run.intent.nudge:
+            inner["intent"]["nudge"] = asdict(run.intent.nudge)
     for key in ("begun", "asked_by", "spent", "waived", "clear", "result"):
         value = getattr(run, key)
         if value:
@@ -124,7 +126,17 @@ def _intent(data: dict[str, Any]) -> Intent:
         _text(data, "at", *where),
         _texts(data, "tools", *where),
         {name: str(digest) for name, digest in _mapping(data, "before", *where).items()},
+        _nudge(_mapping(data, "nudge", *where)),
     )
+
+
+def _nudge(data: dict[str, Any]) -> Nudge | None:
+    where, times = ("run", "intent", "nudge"), data.get("times")
+    if not data:
+        return None
+    if type(times) is not int or times < 1:
+        raise Malformed("times must be a whole number from 1", *where, "times")
+    return Nudge(times, _text(data, "call", *where), _text(data, "missing", *where))
 
 
 def _record(decision: Decision) -> dict[str, Any]:

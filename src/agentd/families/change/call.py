@@ -1,6 +1,6 @@
 """An agent step of a change: what the agent gets, what it must not change, and what its reply comes to."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from agentd.calling.agent_call import AgentCall, Values, is_self_review
 from agentd.families.change import (
@@ -11,6 +11,7 @@ from agentd.families.change import (
     context_files,
     prompt_values,
     task_status,
+    troubleshooting,
 )
 from agentd.families.change.challenge import put_reviews_back, reviews
 from agentd.families.change.documents.tasks import listed
@@ -38,6 +39,8 @@ NEEDS = {
 }
 # Steps whose agent finds what it needs in the prompt.
 SHORT = ("sketch", "fix_sketch")
+# Roles that say their verdict in a document.
+JUDGES = ("challenger", "reviewer")
 
 
 class ChangeCall(AgentCall):
@@ -90,13 +93,15 @@ class ChangeCall(AgentCall):
     def session(self, visit: int) -> str:
         """The conversation to resume, or nothing for a new one.
 
-        Revisions resume the planner's; so do self-reviews of documents that were generated in one call. Later challenges
-        resume the challenger's, unless a person is in the loop.
+        Revisions resume the planner's; so do self-reviews of documents that were generated in one call. An implementer
+        that left tasks undone goes on in its own. Later challenges resume the challenger's, unless a person is in the loop.
         """
         fields, step = self.work.top.state.fields, self.step
         one_shot = fields.get("generation") == "one-shot"
         if step.name in ("revise", "fix_format", "fix_sketch") or (one_shot and is_self_review(step)):
             return str(fields.get("session_id") or "")
+        if step.name == "implement" and visit > 1:
+            return str(fields.get("implementer_session_id") or "")
         if step.what == "challenger" and visit > 1 and not self.work.project.config.human_in_loop:
             return str(fields.get("challenger_session_id") or "")
         return ""
@@ -104,6 +109,18 @@ class ChangeCall(AgentCall):
     @property
     def session_key(self) -> str:
         return "session_id" if self.step.what == "planner" else f"{self.step.what}_session_id"
+
+    def tools_for(self, missing: str) -> Sequence[str]:
+        named = [tool for name, tool in self._makers().items() if f"{name}: " in missing]
+        return [tool for tool in named or self._makers().values() if tool in self.step.tools]
+
+    def _makers(self) -> Mapping[str, str]:
+        """The tool for each document of this step, by the document's name."""
+        return {self.work.named(name): troubleshooting.maker(name) for name in self.step.produces}
+
+    @property
+    def ending(self) -> str:
+        return "" if self.step.what in JUDGES else super().ending
 
     def complexity(self) -> Complexity:
         """How complex the change is, by the number of its specs and tasks."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from agentd.calling.agent_call import Values
-from agentd.families.change import challenge, code_evidence, code_review, format_check, tasks
+from agentd.families.change import challenge, code_evidence, code_review, format_check, task_status, tasks
 from agentd.families.change.challenge import reviews
 from agentd.families.change.specs import affected
 from agentd.model.workflow import Step
@@ -50,7 +50,11 @@ def _of_code(work: Work) -> Values:
         return "\n".join(f"- {one.text}" for one in found) or "(nothing)"
 
     return {
-        "tasks": lambda: tasks.in_words(tasks.handed_out(work) if work.item else tasks.open_tasks(work)),
+        "tasks": lambda: (
+            tasks.in_words(tasks.handed_out(work), task_status.left(work))
+            if work.item
+            else tasks.in_words(tasks.open_tasks(work))
+        ),
         "evidence": seen,
         "output": output,
         "against": against,

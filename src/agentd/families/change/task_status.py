@@ -93,6 +93,14 @@ def check_tasks(work: Work) -> Outcome:
     return Outcome("open" if missing else "done", "; ".join(missing))
 
 
+def left(work: Work) -> Mapping[str, str]:
+    """Why each task is not done that an implementer was called for and left; empty if this is its first call."""
+    if not work.state.run.counts.get("check_tasks.open"):
+        return {}
+    before, now = files(work)
+    return {task.id: undone(task, before, now) for task in handed_out(work)}
+
+
 def _seen(work: Work, task: Task, why: str) -> str:
     """Why a task is not done; says so if its file exists and git does not show it."""
     hidden = why.endswith("is not there") and (work.cwd / task.path).is_file()

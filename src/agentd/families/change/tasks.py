@@ -1,7 +1,8 @@
 """The tasks of a change as tasks.md has them: which are open, and in which parts they are implemented."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from agentd.engine.waves import Item
 from agentd.errors import UsageError
@@ -104,10 +105,11 @@ def more_parts_follow(work: Work) -> str:
     return "" if any(task.id not in mine for task in open_tasks(work)) else "it is the last part"
 
 
-def in_words(tasks: Sequence[Task]) -> str:
-    """Tasks as a prompt lists them."""
+def in_words(tasks: Sequence[Task], undone: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Tasks as a prompt lists them; `undone` has what is missing of those that the agent was called for before."""
     lines = []
     for task in tasks:
         lines.append(f"- {task.id} {task.title}: {task.action} {task.path} ({task.spec_ref})")
+        lines += [f"  You ended without it: {undone[task.id]}; do it, call finish_task"] if undone.get(task.id) else []
         lines += [f"  {line}" for line in task.description.splitlines()]
     return "\n".join(lines) or "(none)"

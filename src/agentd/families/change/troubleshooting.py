@@ -3,23 +3,46 @@
 import re
 from collections.abc import Sequence
 
+from agentd.calling.nudge import SAID, UNSERVED
 from agentd.errors import AgentdError, AgentFailed, GateClosed
 from agentd.model.finding import Finding
 from agentd.model.workflow import Step
 
+CONFIG = "agentd/config.toml"
 CYCLE = "Circular dependency detected"
 VERDICT = "Could not parse challenge verdict"
 REVIEW_VERDICT = "Could not parse review verdict"
-_TOOLS = {"proposal.md": "create_proposal", "tasks.md": "create_tasks", "questions.yaml": "draft_questions"}
+_TOOLS = {
+    "proposal.md": "create_proposal",
+    "tasks.md": "create_tasks",
+    "questions.yaml": "draft_questions",
+    "CHALLENGE.md": "append_review",
+    "REVIEW.md": "create_review",
+}
+
+
+def maker(document: str) -> str:
+    """The tool that writes a document of a step."""
+    return _TOOLS.get(document) or ("create_spec" if document.startswith("specs/") else "")
 
 
 def unwritten(step: Step, change: str, agent: str, why: str) -> AgentdError | None:
-    """The error for an agent that finished without its document: its tools did not reach agentd."""
+    """The error for an agent that finished without its document, also after it was reminded."""
     missing = [name for name in step.produces if re.search(re.escape(name).replace(r"\{item\}", r"[\w-]+") + ": ", why)]
-    names = [_TOOLS.get(name) or ("create_spec" if name.startswith("specs/") else "") for name in missing]
-    tool = next((name for name in names if name in step.tools), "")
+    tool = next((tool for tool in map(maker, missing) if tool in step.tools), "")
     if not tool:
         return None
+    if UNSERVED not in why.partition(f"; {SAID}")[0]:
+        return AgentFailed(
+            f"{agent} did not call {tool}",
+            f"agentd plan {change}",
+            f"{agent} {why.removeprefix('the agent ')}",
+            (
+                f"Read what it did: agentd log {change} --raw",
+                f"Answer its question in the idea, or have another agent plan: [roles] in {CONFIG}",
+                f"Try again: agentd plan {change}",
+            ),
+        )
     return AgentFailed(
         f"{tool} MCP tool failed",
         f"agentd plan {change}",
