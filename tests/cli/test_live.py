@@ -294,7 +294,7 @@ def test_without_a_terminal_there_are_plain_lines_and_nothing_is_imported_to_dra
     feeder.over()
     fed = (feeder.folder / "todo").read_text()
     done = subprocess.run(feeder.argv, input=fed.encode(), cwd=feeder.folder, capture_output=True, timeout=60)
-    assert (done.stdout, done.stderr) == (b"propose: [31mdone\n", b"")
+    assert (done.stdout, done.stderr) == (b"propose: done\n", b"")
     assert (feeder.folder / "seen").read_text() == "False False\n"
 
 

@@ -163,10 +163,13 @@ def clone(tmp_path: Path) -> Clone:
 
 def harm_in(lines: list[str], clone: Clone) -> Iterator[str]:
     """What of a trace wrote to the clone or beside it, started something of it, or opened what is outside of it."""
-    near, outside = str(clone.root.parent), str(clone.outside)
+    near, outside, places = str(clone.root.parent), str(clone.outside), dict[str, str]()
     for line in lines:
-        base = FOLDER.search(line)
-        named = [os.path.normpath(os.path.join(base[1] if base else clone.root, one)) for one in QUOTED.findall(line)]
+        base, process = FOLDER.search(line), line.split()[0]
+        here = base[1] if base else places.get(process, str(clone.root))
+        named = [os.path.normpath(os.path.join(here, one)) for one in QUOTED.findall(line)]
+        if " chdir(" in line:  # a sandbox makes its mount points in a file system of its own
+            places[process] = named[0]
         opened = OPENED.findall(line)
         if "execve(" in line:
             harmful = named[0].startswith(near)

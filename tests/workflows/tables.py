@@ -18,6 +18,7 @@ LIMITS = {
     "phase_retries": 3,
     "stage_restarts": 3,
     "task_retries": 2,
+    "nudges": 2,
 }
 
 

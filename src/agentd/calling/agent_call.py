@@ -99,8 +99,8 @@ class AgentCall:
         words = [word for word in self.step.next if word not in RESERVED]
         if len(words) < 2:
             return ""
-        line = '{"outcome": "…"}'
-        return f"End your reply with one line that is a JSON object, {line}, with one of {', '.join(words)}. "
+        line = '{"outcome": "WORD"}'
+        return f"End your reply with one line that is a JSON object, {line}, with {' or '.join(words)} as the word. "
 
     def complexity(self) -> Complexity:
         """How capable a model the work needs."""

@@ -122,6 +122,11 @@ def printable(name: str) -> str:
 
 
 def _read(path: str, home: str) -> bytes:
+    folder = os.path.dirname(path)
+    while not os.path.islink(folder) and len(folder) > len(home):
+        folder = os.path.dirname(folder)
+    if os.path.islink(folder):
+        raise files.Unreadable(errno.ELOOP, "its folder is a link, which is not followed")
     try:
         return files.read(path, LARGEST, os.O_NOFOLLOW)
     except OSError as error:
