@@ -89,6 +89,7 @@ def test_a_document_that_quotes_a_secret_is_refused(planted: Sandbox) -> None:
     secrets = [*BY_NAME.values(), *(value for name, value in BY_LOOK.items() if name != "header")]
     asks = [{"create_proposal": {**entry, "why": f"It wants {secret} each time."}} for secret in secrets]
     planted.script(propose={"tools": [{**ask, "expect_error": True} for ask in asks]})
+    planted.set("calls", nudges=0)
     planted.plan()
     assert not (planted.folder() / "proposal.md").exists()
     raw = planted.run("log", CHANGE, "--raw").out

@@ -16,6 +16,7 @@ from agentd.runs.config_values import merge
 from agentd.runs.defaults import AGENT, DEFAULTS
 from agentd.runs.layout import Layout
 from agentd.state import reading
+from agentd.text import toml
 
 
 @dataclass(frozen=True)
@@ -127,13 +128,11 @@ def personal_file(env: Mapping[str, str]) -> Path | None:
 
 def _read(path: Path, brought: bool) -> dict[str, Any]:
     """A file of settings; one that the project brings is not read through a link."""
-    import tomllib
-
     try:
-        return tomllib.loads((reading.own(path) if brought else files.read(path, files.SMALL)).decode("utf-8"))
+        return toml.parse((reading.own(path) if brought else files.read(path, files.SMALL)).decode("utf-8"))
     except UnicodeDecodeError:
         raise BadConfig(f"{path}: not UTF-8 text.", f"save {path} as UTF-8") from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise BadConfig(f"{path}: {error}.", f"edit {path}") from None
     except OSError as error:
         raise BadConfig(f"{path}: {error.strerror}.", f"ls -l {path}") from None

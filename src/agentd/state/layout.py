@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from agentd import files
 from agentd.errors import Corrupt
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -69,7 +70,7 @@ def _git_folder(folder: Path) -> Path | None:
     mark = folder / ".git"
     if mark.is_file():
         with suppress(OSError, ValueError):
-            return folder / mark.read_text().removeprefix("gitdir:").strip()
+            return folder / files.read(mark, files.SMALL).decode().removeprefix("gitdir:").strip()
     return mark if (mark / "HEAD").exists() else None
 
 
@@ -77,7 +78,7 @@ def _main_checkout(folder: Path) -> Path | None:
     """The project a worktree belongs to, if agentd made it."""
     private = _git_folder(folder) if (folder / ".git").is_file() else None
     with suppress(OSError, ValueError):
-        root = Path(os.fsdecode((private / HOME_FILE).read_bytes())) if private else None
+        root = Path(os.fsdecode(files.read(private / HOME_FILE, files.SMALL))) if private else None
         return root if root and root.is_dir() else None
     return None
 

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +12,7 @@ from typing import Any
 
 from agentd import files
 from agentd.model.command import Command, Kind
+from agentd.text import toml
 
 MOST_FILES = 20_000
 READ = (".py", ".js", ".mjs", ".cjs", ".txt", ".in")
@@ -86,8 +86,8 @@ class Folder:
 
     def toml(self, name: str) -> dict[str, Any]:
         try:
-            return tomllib.loads(self.text(name))
-        except (ValueError, RecursionError):
+            return toml.parse(self.text(name))
+        except ValueError:
             return {}
 
     def sections(self, name: str) -> set[str]:

@@ -121,7 +121,7 @@ agree = _fixed(
 confirm = _fixed(
     "Implement this plan?",
     "Quick",
-    Option("yes", "Yes, do it"),
+    Option("yes", f"Yes, do it {RECOMMENDED}"),
     Option("no", "No", "nothing is done; the documents stay to be edited"),
     Option("plan", "Plan it in full", "with agentd plan, which keeps the documents"),
 )

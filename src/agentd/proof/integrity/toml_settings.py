@@ -1,11 +1,11 @@
 """Settings about tests in TOML: pyproject.toml, agentd's own configuration, and Cargo.toml."""
 
 import re
-import tomllib
 from collections.abc import Iterator
 
 from agentd.model.evidence import Harm
 from agentd.proof.integrity.rules import COMMAND, SETTINGS, harm_at
+from agentd.text import toml
 
 # Settings that select, run and judge nothing.
 _FREE = {
@@ -77,8 +77,8 @@ def audit_table(
 
 def _toml(text: str) -> dict[str, object]:
     try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError):
+        return toml.parse(text)
+    except ValueError:
         return {}
 
 
