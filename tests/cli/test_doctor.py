@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,7 @@ def test_agents_are_shown_with_version_path_and_what_they_would_play(machine: Ma
     for name in ("claude", "codex", "gemini"):
         machine.install(name)
     machine.env |= {"ANTHROPIC_API_KEY": "sk-ant-000000000000", "GEMINI_API_KEY": "k", "OPENAI_API_KEY": "k"}
+    (machine.programs / "python3").symlink_to(sys.executable)  # with which the project's tests are run
     done = machine.examine()
     assert done.code == 0, done.out + done.err
     assert f"  ✓ claude        1.2.3, {machine.programs / 'claude'}, login by ANTHROPIC_API_KEY\n" in done.out
@@ -156,12 +158,13 @@ def test_an_agent_nobody_knows_is_told_with_those_that_are_known(machine: Machin
     assert found["roles", "implementer"]["level"] == "ok"
 
 
-def test_a_program_of_another_name_is_found_where_the_configuration_says(machine: Machine) -> None:
+def test_a_program_of_another_name_is_found_where_the_configuration_says_and_not_started(machine: Machine) -> None:
     (machine.root / "tools").mkdir()
     machine.install("claude", "echo 9.9.9").rename(machine.root / "tools" / "my-claude")
     machine.set("claude", command="tools/my-claude")
     claude = machine.found()["agents", "claude"]
-    assert (claude["version"], claude["path"]) == ("9.9.9", str(machine.root / "tools" / "my-claude"))
+    assert (claude["version"], claude["path"]) == ("", str(machine.root / "tools" / "my-claude"))
+    assert "not started, because agentd/config.toml names it" in claude["message"]
 
 
 def test_a_built_in_agent_without_a_model_is_told_the_lines_to_add(machine: Machine) -> None:

@@ -271,10 +271,8 @@ def test_the_forecast_and_the_budget_count_what_such_calls_really_cost(sandbox: 
 
 def test_what_an_agents_program_warns_about_is_told_once_in_a_run(sandbox: Sandbox) -> None:
     warning = "Warning: the flag --old is deprecated"
-    plan = {
-        step: {**entry, "run": ["sh", "-c", f"echo '{warning}' >&2"]} for step, entry in plan_of("top-words").items()
-    }
-    sandbox.script(**plan)
+    said = json.dumps({"type": "error", "severity": "warning", "message": warning})
+    sandbox.script(**{step: {**entry, "lines": [said]} for step, entry in plan_of("top-words").items()})
     ran = sandbox.plan()
     assert ran.out.count(f"⚠ scripted: {warning}") == 1
     noted = [event["note"] for event in sandbox.events() if event["event"] == "warning"]

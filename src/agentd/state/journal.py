@@ -6,6 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from agentd import files
 from agentd.state import durable, reading
 
 NAME = "journal.jsonl"
@@ -46,7 +47,7 @@ def scan(folder: Path) -> Reading:
 
 
 def tail(folder: Path, n: int) -> list[dict[str, Any]]:
-    """The last n events, oldest first, read from the end of the file."""
+    """The last n events, oldest first, read from the end of the file; fewer if they are longer than events are."""
     if n <= 0:
         return []
     try:
@@ -58,7 +59,7 @@ def tail(folder: Path, n: int) -> list[dict[str, Any]]:
                 data = file.read(end - start) + data
                 lines = data.split(b"\n")
                 found = _last(lines[1:] if start else lines, n)
-                if len(found) >= n or not start:
+                if len(found) >= n or not start or len(data) > files.LARGE:
                     return found
                 size *= 2
     except FileNotFoundError:
