@@ -4,6 +4,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -64,7 +65,7 @@ def test_a_change_that_a_process_works_on_is_not_abandoned(planned: Sandbox) -> 
 
 
 def test_only_what_is_active_is_abandoned_and_only_what_was_abandoned_comes_back(planned: Sandbox) -> None:
-    assert "There is no abandoned change" in planned.run("abandon", CHANGE, "--undo").err
+    assert f"'{CHANGE}' is not abandoned" in planned.run("abandon", CHANGE, "--undo").err
     assert planned.run("abandon", CHANGE).code == 0
     missing = planned.run("abandon", "nobody", "--undo").err
     assert f"there are: {CHANGE}" in missing
@@ -101,9 +102,61 @@ def test_a_kill_anywhere_loses_nothing_and_the_same_command_finishes(
             sandbox.run("abandon", CHANGE, *way, env={"AGENTD_CRASH": f"{role}:{count}:{moment}"})
             active = sandbox.folder().is_dir()
             assert active or refs(sandbox), "it is there, or in git"
-            if active != bool(way):
+            if role == "move" or active != bool(way):
                 assert sandbox.run("abandon", CHANGE, *way).code == 0, (role, count, moment)
+            assert not list(sandbox.root.glob("agentd/changes/.*.abandoned")), (role, count, moment)
             if not way:
                 assert sandbox.run("abandon", CHANGE, "--undo").code == 0, (role, count, moment)
             assert tree(sandbox.folder()) == before
             shutil.rmtree(copy)
+
+
+def test_two_that_bring_it_back_at_once_wait_for_each_other(planned: Sandbox) -> None:
+    before = tree(planned.folder())
+    assert planned.run("abandon", CHANGE).code == 0
+    with lock.acquire(planned.root / "agentd", "archive", deep=False):
+        both = [planned.begin("abandon", CHANGE, "--undo") for _ in range(2)]
+        time.sleep(3)
+        assert [one.poll() for one in both] == [None, None]
+        assert list((planned.root / "agentd" / "changes").iterdir()) == []
+    told = [one.communicate(timeout=60)[1] for one in both]
+    assert sorted(one.returncode for one in both) == [0, 1], told
+    assert sum("it has been brought back already" in words for words in told) == 1
+    assert tree(planned.folder()) == before
+    assert refs(planned) == []
+
+
+def test_refs_of_others_are_left_alone(planned: Sandbox) -> None:
+    for name in ("x", "x/3", "007"):
+        shutil.rmtree(planned.root / ".git" / "refs" / "agentd", ignore_errors=True)
+        subprocess.run(["git", "update-ref", f"{REF}/{name}", "HEAD"], cwd=planned.root, check=True)
+        assert planned.run("abandon", CHANGE).code == 0, name
+        assert planned.run("abandon", CHANGE, "--undo").code == 0, name
+        assert refs(planned) == [f"{REF}/{name}"]
+
+
+@pytest.mark.parametrize("kind", ["repository", "pipe", "folder", "name"])
+def test_what_git_cannot_keep_is_named_and_nothing_is_taken_away(planned: Sandbox, kind: str) -> None:
+    odd = planned.folder() / "notes" / ("git~1" if kind == "name" else "odd")
+    odd.parent.mkdir()
+    if kind == "repository":
+        subprocess.run(["git", "init", "-q", str(odd)], check=True)
+    elif kind == "pipe":
+        os.mkfifo(odd)
+    elif kind == "folder":
+        odd.mkdir()
+    else:
+        odd.write_text("x")
+    before = tree(planned.folder())
+    refused = planned.run("abandon", CHANGE)
+    assert refused.code == 1
+    assert f"git cannot keep {'' if kind == 'name' else f'agentd/changes/{CHANGE}/'}notes/{odd.name}" in refused.err
+    assert (refs(planned), tree(planned.folder())) == ([], before)
+    assert not list(planned.folder().parent.glob(".*.abandoned"))
+
+
+def test_without_git_it_is_told_that_abandoning_needs_it(planned: Sandbox) -> None:
+    (planned.root / ".git").rename(planned.root.parent / "git")
+    for way in ((), ("--undo",)):
+        refused = planned.run("abandon", CHANGE, *way)
+        assert (refused.code, "Abandoning needs git" in refused.err) == (1, True)

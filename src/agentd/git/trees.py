@@ -56,7 +56,7 @@ def snapshot(folder: Path, without: Sequence[str] = ()) -> str:
         return _tree(folder, staged)
 
 
-def store(folder: Path, names: Iterable[str]) -> str:
+def store(folder: Path, names: Collection[str]) -> str:
     """Store these files and links below `folder` as a tree, ignored or not, byte for byte, and return its hash."""
     entries = []
     for name in names:
@@ -67,7 +67,12 @@ def store(folder: Path, names: Iterable[str]) -> str:
         blob = run(folder, "hash-object", "-w", "--no-filters", "--stdin", stdin=data).strip()
         kind = b"120000" if link else b"100755" if mode & stat.S_IXUSR else b"100644"
         entries.append(b"%s %s 0\t%s" % (kind, blob, os.fsencode(name)))
-    return _tree(folder, entries)
+    tree = _tree(folder, entries)
+    there = set(paths(folder, tree))
+    lost = [name for name in map(shown, map(os.fsencode, names)) if name not in there]
+    if lost:  # git ignores names that could be taken for its own
+        raise AgentdError(f"git cannot keep {', '.join(lost)} in {folder}.", f"ls -la {folder}")
+    return tree
 
 
 def keep(folder: Path, name: str, tree: str) -> None:

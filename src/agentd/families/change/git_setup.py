@@ -32,13 +32,15 @@ def refuse_impossible(project: Project, change: str, choice: str) -> None:
         raise AgentdError(*problem)
 
 
-def refuse_without_git(project: Project) -> None:
-    """Refuse to begin what cannot be implemented here."""
+def refuse_without_git(project: Project, doing: str = "implementing") -> None:
+    """Refuse to begin what cannot be done here."""
     checkout = _checkout(project.root)
     if checkout is None:
-        raise ChangeNotReady("Implementing needs git, so that every change can be seen and undone.", "git init")
+        raise ChangeNotReady(
+            f"{doing.capitalize()} needs git, so that every change can be seen and undone.", "git init"
+        )
     if not shutil.which("git"):
-        raise ChangeNotReady("git is not installed, and implementing needs it.", INSTALL)
+        raise ChangeNotReady(f"git is not installed, and {doing} needs it.", INSTALL)
     private = checkout / ".git"
     if not os.access(private, os.W_OK):
         raise DiskTrouble(
