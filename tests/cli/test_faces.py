@@ -490,3 +490,30 @@ def test_show_prints_the_plan_and_nothing_that_steers_the_terminal(planned: Sand
     shutil.move(planned.folder(), planned.root / "agentd" / "archive" / CHANGE)
     assert heads == [line for line in planned.run("show", CHANGE).out.splitlines() if line.startswith("── ")]
     assert planned.run("show", "nobody").code == 1
+
+
+ODD = "\x1b[31m\x1b]0;title\x07\x9b2J\x08\x7f"
+STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("config.toml", f"[roles]\n{json.dumps('a' + ODD)} = 1\n", ("status",)),
+        ("config.toml", f"[{json.dumps('a' + ODD)}]\nb = 1\n", ("status",)),
+        ("config.toml", f"[{json.dumps('a' + ODD)}]\nb = 1\n", ("doctor",)),
+        (f"workflows/a{ODD}\nb.yaml", "name: c\n", ("workflow", "list")),
+        (f"changes/a{ODD}/STATE.yaml", "[", ("status", f"a{ODD}")),
+        ("changes/a/STATE.yaml", f"phase: a{ODD}\n", ("status", "a")),
+        ("demo.yaml", "{}", (f"a{ODD}",)),
+    ],
+)
+def test_no_message_steers_the_terminal(sandbox: Sandbox, name: str, text: str, words: tuple[str, ...]) -> None:
+    path = sandbox.root / "agentd" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    for way in ((), ("--json",)):
+        told = sandbox.run(*words, *way)
+        assert told.code < 3
+        assert "a" in told.out + told.err
+        assert not STEERS.search(told.out + told.err)

@@ -9,7 +9,7 @@ from agentd.cli.commit import offer
 from agentd.cli.driving import project_for
 from agentd.cli.face import json_option, plain, project_here, show
 from agentd.cli.live import is_terminal
-from agentd.cli.output import tell
+from agentd.cli.output import say, tell
 from agentd.errors import AgentdError, MergeConflict, UsageError
 from agentd.families.change.archive import commands, messages, queue
 from agentd.families.change.archive.spec_merge import Result
@@ -104,5 +104,5 @@ def archive_all(project: Project, as_json: bool, dry_run: bool) -> int:
     if trouble and not as_json:
         left = [f"Not tried: {', '.join(done.left)}"] if done.left else []
         for line in (*trouble.lines(), *left, f"Fix:   {trouble.fix}"):
-            click.echo(line, err=True)
+            say(line, err=True)
     return code

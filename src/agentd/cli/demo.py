@@ -9,7 +9,7 @@ import click
 
 from agentd.cli.face import json_option
 from agentd.cli.history import lines_of
-from agentd.cli.output import tell
+from agentd.cli.output import say, tell
 from agentd.demo import CHANGE, Shown, demonstrate
 from agentd.demo.disputing import SECOND
 
@@ -22,7 +22,7 @@ def command(keep: Path | None, as_json: bool) -> int:
 
     Then two changes disagree about one spec, which is settled and undone.
     """
-    shown = demonstrate(keep, (lambda _: None) if as_json else click.echo, lines_of)
+    shown = demonstrate(keep, (lambda _: None) if as_json else say, lines_of)
     return tell(as_json, shown.to_data(), lines(shown), 1 if shown.failed else 0)
 
 

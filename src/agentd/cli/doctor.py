@@ -9,7 +9,7 @@ from agentd.app import open_anyway
 from agentd.calling import doctor
 from agentd.calling.doctor import Found
 from agentd.cli.face import heed_signals, json_option
-from agentd.cli.output import CONTROL, tell
+from agentd.cli.output import say, tell
 from agentd.cli.run_rows import FIRST, next_command
 from agentd.errors import AgentdError
 from agentd.runs import overview
@@ -38,11 +38,11 @@ def command(live: bool, as_json: bool) -> int:
     heed_signals(project)
     found: list[Found] = []
     if not as_json:
-        click.echo(f"agentd {__version__}, Python {platform.python_version()}, in {project.root}")
+        say(f"agentd {__version__}, Python {platform.python_version()}, in {project.root}")
     for each in doctor.examine(project, unread, live):
         if not as_json:
             for line in lines(each, found[-1].group if found else ""):
-                click.echo(line)
+                say(line)
         found.append(each)
     problems = [each for each in found if each.level == "problem"]
     follow = next((each.fix for each in problems if each.fix), "") or next_in(project)
@@ -69,4 +69,4 @@ def lines(each: Found, before: str) -> list[str]:
     mark = "·" if each.level == "ok" and each.fix else MARKS[each.level]  # it could be mended, but nobody needs it
     told = [f"  {mark} {each.name:<13} {each.text}"]
     fix = [f"      Fix: {each.fix}"] if each.fix and each.level != "ok" else []
-    return [*title, *(CONTROL.sub("", line) for line in told + fix)]
+    return [*title, *told, *fix]

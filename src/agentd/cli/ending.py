@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from agentd import __version__
-from agentd.cli.output import print_json
+from agentd.cli.output import print_json, say
 from agentd.errors import AgentdError, Interrupted
 
 
@@ -64,9 +64,9 @@ def _fail(as_json: bool, name: str, message: str, fix: str, code: int, error: Ag
             sys.stdout.flush()
         else:
             for line in error.lines():
-                print(line, file=sys.stderr)
+                say(line, err=True)
             if fix:
-                print(f"Fix:   {fix}", file=sys.stderr)
+                say(f"Fix:   {fix}", err=True)
     except OSError:
         _forget_stdout()  # a closed terminal or a full disk takes no words; the exit code still tells
     return code
@@ -87,8 +87,8 @@ def _bug(as_json: bool, error: Exception) -> int:
     if as_json:
         print_json({"ok": False, "error": "Bug", "message": str(error), "report": f"{where}\n{report}", "exit": 3})
     else:
-        print(
+        say(
             f"Error: this is a defect in agentd, and nothing saved was lost. Please report:\n{where}\n{report}",
-            file=sys.stderr,
+            err=True,
         )
     return 3

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 from types import FrameType
 
 import click
@@ -38,7 +37,7 @@ def attended_to(project: Project) -> Project:
         else ""
     )
     for warning in (*project.config.warnings, *filter(None, [about])):
-        print(f"Warning: {warning}", file=sys.stderr)
+        say(f"Warning: {warning}", err=True)
     heed_signals(project)
     return project
 
@@ -62,30 +61,30 @@ def show(report: Report, as_json: bool) -> int:
     if as_json:
         print_json({"ok": report.exit_code in (0, 4), **report.to_data(), "exit": report.exit_code})
         return report.exit_code
-    print(
+    say(
         f"\n{report.workflow}/{report.name}: phase {report.phase}, {report.doing}"
         + (f": {report.note}" if report.note else "")
     )
-    print(f"  step    {report.step}\n  folder  {report.folder}\n  saved   {report.updated_at}")
+    say(f"  step    {report.step}\n  folder  {report.folder}\n  saved   {report.updated_at}")
     if report.verdict:
-        print(
+        say(
             f"  verdict {report.verdict}"
             + (f", {report.iteration_count} reproposals" if report.iteration_count else "")
         )
     if report.cost:
-        print(f"  cost    {report.cost}")
+        say(f"  cost    {report.cost}")
     if report.models:
-        print(f"  models  {', '.join(report.models)}")
+        say(f"  models  {', '.join(report.models)}")
     for warning in report.warnings:
-        print(f"  {warning}")
+        say(f"  {warning}")
     for child, word in (report.children or {}).items():
-        print(f"  child   {child}: {word}")
+        say(f"  child   {child}: {word}")
     for decision in report.decisions:
         about = f" (about {', '.join(decision.shown)})" if decision.shown else ""
-        print(f"  open    {decision.id}: {decision.question}{about}")
+        say(f"  open    {decision.id}: {decision.question}{about}")
         for option in decision.options:
-            print(f"            {option.value:<12} {option.label}")
-    print(f"Next: {report.next}")
+            say(f"            {option.value:<12} {option.label}")
+    say(f"Next: {report.next}")
     return report.exit_code
 
 

@@ -11,6 +11,7 @@ import click
 CONTROL = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
 )
+_UNESCAPED = re.compile(r"[\x7f-\x9f]")  # control characters that JSON leaves as they are
 
 
 def tell(as_json: bool, data: Mapping[str, Any], lines: Iterable[str], code: int = 0) -> int:
@@ -23,11 +24,12 @@ def tell(as_json: bool, data: Mapping[str, Any], lines: Iterable[str], code: int
     return code
 
 
-def say(text: str) -> None:
-    """One line for a person."""
-    click.echo(CONTROL.sub("", text))
+def say(text: str, err: bool = False) -> None:
+    """One line for a person; `err`: of what went wrong."""
+    click.echo(CONTROL.sub("", text), err=err)
 
 
 def print_json(data: Mapping[str, Any]) -> None:
     """The one document of a `--json` command."""
-    print(json.dumps(data, indent=2, ensure_ascii=False))
+    text = json.dumps(data, indent=2, ensure_ascii=False)
+    print(_UNESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text))

@@ -1,6 +1,7 @@
 """The workflows of a project by name: the families' own tables, and those that a person keeps in `agentd/workflows/`."""
 
 import os
+import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -78,7 +79,11 @@ class Tables:
 
     def _parse(self, name: str) -> Workflow:
         path = self._files().get(name)
-        return self.built_in(name) if path is None else self._parse_file(path, os.path.relpath(path), reading.own)
+        return (
+            self.built_in(name)
+            if path is None
+            else self._parse_file(path, reading.printable(os.path.relpath(path)), reading.own)
+        )
 
     def _parse_file(self, path: Path, source: str, read: Callable[[Path], bytes] = files.read) -> Workflow:
         try:
@@ -95,8 +100,8 @@ class Tables:
             )
         if table.name != path.stem:
             raise Unsound(
-                f"{source}:1: the workflow is called '{table.name}', its file '{path.name}'.",
-                f"mv {source} {Path(source).with_name(table.name + '.yaml')}",
+                f"{source}:1: the workflow is called '{table.name}', its file '{Path(source).name}'.",
+                f"mv {shlex.quote(source)} {shlex.quote(str(Path(source).with_name(table.name + '.yaml')))}",
             )
         if table.commands:
             raise Unsound(f"{source}: only the built-in workflows have commands of their own.", "take 'commands' out")
