@@ -242,6 +242,28 @@ def test_the_id_may_be_given(sandbox: Sandbox) -> None:
     assert quick(sandbox, "--id", "mine", "--yes").code == 0
 
 
+@pytest.mark.parametrize("more", [(), ("--id", "mine")], ids=["named by its words", "named by a person"])
+def test_what_is_done_and_archived_is_not_done_twice(sandbox: Sandbox, more: tuple[str, ...]) -> None:
+    scripted(sandbox, sketch=without_specs(), implement={"append": {"README.md": "\nA line.\n"}})
+    first = quick(sandbox, "--yes", "--archive", *more)
+    assert first.code == 0, first.out + first.err
+    again = quick(sandbox, "--yes", "--archive", *more)
+    assert again.code == 0, again.out + again.err
+    assert "it is done and archived; to do it once more, add --id NEW-ID" in again.out
+    assert again.out.splitlines()[-1] == first.out.splitlines()[-1]
+    assert not [path for path in (sandbox.root / "agentd" / "changes").iterdir() if path.is_dir()]
+
+
+def test_other_words_for_an_id_that_is_taken_are_refused(sandbox: Sandbox) -> None:
+    scripted(sandbox)
+    quick(sandbox, "--id", "mine")
+    refused = sandbox.run("quick", "Remove everything", "--id", "mine", "--yes")
+    assert refused.code == 2
+    assert f"“{WORDS}”, not “Remove everything”" in refused.err
+    assert "Fix:   agentd resume mine   # or give another --id" in refused.err
+    assert sandbox.state("mine")["phase"] == "proposed"
+
+
 @pytest.mark.parametrize(
     ("words", "name"),
     [

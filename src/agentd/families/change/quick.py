@@ -4,12 +4,13 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from textwrap import shorten
 from typing import Any
 
-from agentd.errors import MissingDescription
+from agentd.errors import MissingDescription, UsageError
 from agentd.families.change import NAME, NO_REVIEW, QUICK, clarification
 from agentd.families.change.git_setup import refuse_without_git
-from agentd.families.change.plan import is_archived, is_free, place_to_plan
+from agentd.families.change.plan import is_archived, is_free
 from agentd.families.change.reentry import take_up
 from agentd.families.change.sketch import QUESTION
 from agentd.model.decision import Answer, Decision
@@ -21,6 +22,7 @@ from agentd.runs.work import Work
 from agentd.state.layout import Place
 
 LONGEST = 40  # characters of a name that is made of a description
+WIDTH = 80  # characters of a description in a message
 _SMALL = re.compile("an?|and|are|as|at|be|by|for|from|in|into|is|it|its|of|on|or|so|that|the|this|to|with")
 
 
@@ -30,7 +32,9 @@ def quick(project: Project, description: str, change: str = "", yes: bool = Fals
         raise MissingDescription("A quick change needs a description.", 'agentd quick "what should change"')
     refuse_without_git(project)
     said, _ = clarification.from_words(description)
-    place = place_to_plan(project, change, description) if change else _free_place(project, said)
+    place = _place(project, said, change)
+    if project.store(place).exists() and is_archived(place):
+        return replace(look(project, place), note="it is done and archived; to do it once more, add --id NEW-ID")
     skipped: dict[str, Any] = {} if reviewed else {"unreviewed": {"by": project.who(), "at": project.now()}}
     if yes:
         project = replace(project, ask=_agreeing(project))
@@ -69,16 +73,22 @@ def _agreeing(project: Project) -> Callable[[Decision], Answer | None]:
     return ask
 
 
-def _free_place(project: Project, said: str) -> Place:
-    """The change that was begun with these words and is not archived, or a new one named after them."""
-    stem, number = slug(said), 1
+def _place(project: Project, said: str, change: str) -> Place:
+    """The change that was begun with these words, or a new one, named `change` or after them."""
+    stem, number = change or slug(said), 1
     while True:
         place = project.new_place(NAME, stem if number == 1 else f"{stem}-{number}")
         begun = project.store(place).exists()
         if not begun and is_free(place.folder):
             return place
-        if begun and not is_archived(place) and project.store(place).load().fields.get("description") == writable(said):
+        known = str(project.store(place).load().fields.get("description")) if begun else ""
+        if begun and known == writable(said):
             return place
+        if begun and change:
+            raise UsageError(
+                f"'{place.name}' was begun with other words: “{shorten(known, WIDTH)}”, not “{shorten(said, WIDTH)}”.",
+                f"agentd {'status' if is_archived(place) else 'resume'} {place.name}   # or give another --id",
+            )
         number += 1
 
 
