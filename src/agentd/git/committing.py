@@ -1,7 +1,9 @@
 """One commit of given files, as `git commit --only` makes it: with the person's hooks, and what else is staged stays staged."""
 
 import os
-from collections.abc import Iterable, Sequence
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from agentd import temporary
@@ -29,7 +31,8 @@ def refuse_unsettled(folder: Path) -> None:
             raise Refused(f"{what} is in progress in {folder}; nothing was committed.".capitalize(), fix)
     if (private / "index.lock").exists():
         what = f"A git command is at work in {folder}, or was killed there; nothing was committed."
-        raise Refused(what, f"rm {private / 'index.lock'}   # if no git command is running")
+        left = shlex.join(map(str, (private / "index.lock", *sorted(private.glob("next-index-*.lock")))))
+        raise Refused(what, f"rm {left}   # if no git command is running")
     if not repository.current_branch(folder):
         what = f"No branch is checked out in {folder}, so a commit would be on none; nothing was committed."
         raise Refused(what, f"git -C {folder} switch -c NAME   # or: git switch with the branch you want it on")
@@ -62,8 +65,12 @@ def uncommitted(folder: Path, paths: Iterable[str]) -> tuple[str, ...]:
 
 
 def commit(folder: Path, paths: Sequence[str], message: str) -> str:
-    """Commit these files as they are in the work tree, and give the commit's hash. If git or a hook refuses, nothing changes."""
+    """Commit these files as they are in the work tree, and give the commit's hash. If git or a hook refuses, nothing changes.
+
+    A hook can put other content and other files into the commit. Of the files given here, the index then has what HEAD has.
+    """
     person = {name: value for name, value in os.environ.items() if name.startswith(("GIT_AUTHOR_", "GIT_COMMITTER_"))}
+    _refuse_unknown_person(folder, person)
     new = set(fields(folder, "ls-files", "-z", "--others"))
     with temporary.folder() as room:
         (room / "message").write_text(message, encoding="utf-8")
@@ -81,13 +88,39 @@ def commit(folder: Path, paths: Sequence[str], message: str) -> str:
             said = "".join(letter if letter.isprintable() else " " for letter in error.message.partition(": ")[2])
             what = f"git did not take the commit, and nothing was changed: {said}"
             raise AgentdError(what, f"git -C {folder} status   # then run the same command again") from None
+        with suppress(AgentdError):  # the commit is made all the same
+            run(folder, *_literal("reset", "--quiet"), *every)
     return repository.head(folder)
 
 
-def find(folder: Path, line: str, since: str) -> str:
-    """The last commit of this branch since a time whose message has a line; nothing if there is none."""
-    words = ("log", "-1", "--format=%H", f"--since={since}", "--fixed-strings", f"--grep={line}")
-    return text(folder, *words)
+def files(folder: Path, commit: str) -> tuple[str, ...]:
+    """The files that differ between a commit and its first parent, their paths given from `folder`."""
+    top, above = repository.top(folder), text(folder, "rev-parse", "--show-prefix") or "."
+    words = ("diff-tree", "-r", "-z", "--root", "-m", "--first-parent", "--no-commit-id", "--name-only", "--no-renames")
+    return tuple(sorted(os.path.relpath(os.fsdecode(path), above) for path in fields(top, *words, commit)))
+
+
+def find(folder: Path, trailer: str, since: str) -> str:
+    """The last commit of this branch since a time whose message has a trailer, `KEY: VALUE`; nothing if there is none."""
+    if not repository.is_repository(folder):
+        return ""
+    key, _, wanted = trailer.partition(": ")
+    form = f"--format=%H%x00%(trailers:key={key},valueonly,unfold,separator=%x00)"
+    words = ("log", "--no-show-signature", form, f"--since={since}", "--fixed-strings", f"--grep={trailer}")
+    for line in text(folder, *words).split("\n"):
+        commit, *values = line.split("\0")
+        if wanted in values:
+            return commit
+    return ""
+
+
+def _refuse_unknown_person(folder: Path, person: Mapping[str, str]) -> None:
+    for ident in ("GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"):
+        try:
+            run(folder, "var", ident, env=person)
+        except AgentdError:
+            fix = f'git -C {folder} config user.name "YOUR NAME" && git -C {folder} config user.email YOU@EXAMPLE.COM'
+            raise Refused("git does not know your name and e-mail address; nothing was committed.", fix) from None
 
 
 def _literal(*words: str) -> tuple[str, ...]:
