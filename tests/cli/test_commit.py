@@ -290,3 +290,101 @@ def test_the_code_of_a_worktree_is_committed_there_and_the_documents_at_home(san
     assert git(sandbox, "branch", "--show-current", cwd=there).strip() == f"agentd/{CHANGE}"
     assert f"agentd/archive/{CHANGE}/proposal.md" in committed(sandbox)
     assert not committed(sandbox) & CODE
+
+
+def test_in_a_repository_without_commits_it_is_the_first(sandbox: Sandbox) -> None:
+    shutil.rmtree(sandbox.root / ".git")
+    git(sandbox, "init", "--quiet", "--initial-branch=main")
+    git(sandbox, "config", "user.name", "ada")
+    git(sandbox, "config", "user.email", "ada@localhost")
+    scripted(sandbox)
+    assert sandbox.run("quick", WORDS, "--yes", "--archive").code == 0
+    done = sandbox.run("commit", NAME)
+    assert done.code == 0, done.err
+    assert committed(sandbox) >= CODE
+    assert "⚠ in the commit" not in done.out
+    assert "already committed" in sandbox.run("commit", NAME).out
+
+
+def test_the_commit_of_a_change_of_a_longer_name_is_not_its_own(complete: Sandbox) -> None:
+    edit(complete.root / "tally" / "words.py")
+    git(complete, "add", *CODE)
+    git(complete, "commit", "--quiet", "-m", f"Another change\n\nAgentd-Change: {NAME}-2")
+    refused = complete.run("commit", NAME)
+    assert refused.code == 1
+    assert f"tally/words.py changed after '{NAME}' was approved; nothing was committed." in refused.err
+
+
+def test_a_hook_that_formats_leaves_nothing_staged_and_the_commit_is_found(archived: Sandbox) -> None:
+    hook(archived, "pre-commit", "echo '# formatted' >> tally/words.py; git add tally/words.py")
+    first = archived.run("commit", NAME, "--json").data["commits"][0]
+    assert git(archived, "status", "--porcelain") == ""
+    second = archived.run("commit", NAME, "--json").data["commits"][0]
+    assert (second["commit"], second["files"]) == (first["commit"], [])
+
+
+def test_files_that_a_hook_adds_to_the_commit_are_told(archived: Sandbox) -> None:
+    (archived.root / "own.txt").write_text("two\n")
+    (archived.root / "secret.txt").write_text("mine\n")
+    hook(archived, "pre-commit", "git add -A")
+    before = git(archived, "rev-parse", "HEAD")
+    done = archived.run("commit", NAME)
+    assert "✓ committed 19 files on main" in done.out
+    assert "⚠ in the commit, but not of the change (by a hook?): own.txt, secret.txt" in done.out
+    undo = next(line for line in done.out.splitlines() if "take the commit back" in line).partition(": ")[2]
+    subprocess.run(undo, shell=True, check=True, timeout=60)
+    assert git(archived, "rev-parse", "HEAD") == before
+    (archived.root / ".git" / "hooks" / "pre-commit").unlink()
+    again = archived.run("commit", NAME, "--json").data["commits"][0]
+    assert len(again["files"]) == 17
+    assert "not_of_the_change" not in again
+    assert git(archived, "status", "--porcelain") == " M own.txt\n?? secret.txt\n"
+
+
+def test_a_file_that_git_is_told_not_to_look_at_is_told_and_committed_after_the_fix(archived: Sandbox) -> None:
+    git(archived, "update-index", "--assume-unchanged", "tally/words.py")
+    done = archived.run("commit", NAME)
+    told = "⚠ of the change, but not in the commit (ignored, marked assume-unchanged, or by a hook?): tally/words.py"
+    assert told in done.out
+    assert "tally/words.py" not in committed(archived)
+    fix = next(line for line in done.out.splitlines() if "update-index" in line).partition(": ")[2]
+    subprocess.run(fix, shell=True, check=True, timeout=60)
+    assert archived.run("commit", NAME).code == 0
+    assert committed(archived) == {"tally/words.py"}
+
+
+@pytest.mark.parametrize("words", [("archive", NAME), ("archive", "--all")])
+def test_a_refused_commit_is_in_the_json_document_of_the_archive(complete: Sandbox, words: tuple[str, ...]) -> None:
+    complete.set("git", commit="auto")
+    hook(complete, "pre-commit", "echo 'no ticket number' >&2; exit 1")
+    done = complete.run(*words, "--json")
+    assert done.code == 0
+    found = done.data["not_committed"]
+    if "--all" in words:
+        assert found[0]["change"] == NAME
+        found = found[0]
+    else:
+        assert done.data["next"] == f"agentd commit {NAME}"
+    assert "no ticket number" in found["message"]
+    assert found["fix"].startswith("git -C ")
+
+
+def test_a_commit_of_its_own_is_in_the_json_document_of_the_archive(complete: Sandbox) -> None:
+    complete.set("git", commit="auto")
+    done = complete.run("archive", NAME, "--json")
+    assert [one["commit"] for one in done.data["commits"]] == [git(complete, "rev-parse", "HEAD").strip()]
+
+
+@pytest.mark.parametrize("command", ["status", "list"])
+def test_the_project_does_not_forget_what_is_not_committed(archived: Sandbox, command: str) -> None:
+    def follow() -> str:
+        done = archived.run(command)
+        assert done.code == 0
+        return done.out.rstrip().splitlines()[-1]
+
+    assert follow() == f"Next: agentd commit {NAME}"
+    archived.set("git", commit="never")
+    assert follow().startswith("Next: agentd plan ")
+    archived.set("git", commit="ask")
+    archived.run("commit", NAME)
+    assert follow().startswith("Next: agentd plan ")

@@ -90,13 +90,14 @@ def archive_all(project: Project, as_json: bool, dry_run: bool) -> int:
         names = [one.place.name for one in queue.ordered(found)]
         return tell(as_json, {"order": names, "unreadable": list(unreadable)}, names or ["No change is complete."])
     done = queue.archive_all(project)
-    if project.config.get("git", "commit") == "auto":
-        for one in done.archived:
-            offer(project, one)
+    offered = [offer(project, one) for one in done.archived] if project.config.get("git", "commit") == "auto" else []
+    left_over = [{"change": one.name, **one.not_committed} for one in offered if one.not_committed]
     code = done.error.code if done.error else 0
     names = [one.name for one in done.archived]
     trouble = done.error
     data: dict[str, Any] = {"archived": names, "unreadable": list(done.unreadable)}
+    if left_over:
+        data["not_committed"] = left_over
     if trouble:
         data |= {"stopped": done.stopped, "left": list(done.left), "error": trouble.name, "message": trouble.message}
         data |= {**trouble.data(), "fix": trouble.fix}

@@ -15,13 +15,17 @@ def is_open(entry: Report | Unreadable) -> bool:
 
 
 def next_command(entries: Iterable[Report | Unreadable]) -> str:
-    """What a person types next in a project: what mends a run, else takes the latest one on, else begins the first."""
-    wanting = list(filter(is_open, entries))
+    """What a person types next in a project: what mends a run, else takes the latest one on, else commits it, else begins."""
+    every = list(entries)
+    wanting = list(filter(is_open, every))
     broken = next((entry for entry in wanting if not isinstance(entry, Report)), None)
     if broken:
         return broken.error.fix
     reports = (entry for entry in wanting if isinstance(entry, Report))
     latest = max(reports, key=lambda report: (bool(report.decisions), report.updated_at), default=None)
+    if latest is None:
+        ended = (entry for entry in every if isinstance(entry, Report) and entry.next.startswith("agentd commit "))
+        latest = max(ended, key=lambda report: report.updated_at, default=None)
     return latest.next if latest else FIRST
 
 

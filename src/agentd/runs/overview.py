@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agentd.errors import AgentdError, NotFound, RunNotFound
-from agentd.runs import unfinished
+from agentd.runs import uncommitted, unfinished
 from agentd.runs.project import Project
 from agentd.runs.report import Report, report
 from agentd.runs.unfinished import Unfinished
@@ -40,9 +40,14 @@ class Unreadable:
 
 
 def overview(project: Project, archived: bool = False) -> Iterator[Report | Unreadable]:
-    """Every run; one that cannot be read is listed with its error and hides none of the others."""
+    """Every run; one that cannot be read is listed with its error and hides none of the others.
+
+    Without the archived ones, but for those whose files are not committed yet.
+    """
     cut_off = unfinished.interrupted(project.root)
     places = list(project.places(over=archived))
+    for name in uncommitted.marked(project.root):
+        places += [place for place in project.places(name) if place not in places]
     if cut_off:  # its folder may have moved already
         places += [
             place for place in project.layout(cut_off.family).places(project.root, cut_off.run) if place not in places

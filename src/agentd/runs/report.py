@@ -1,7 +1,7 @@
 """Where a run stands, in words: what every face shows and what `--json` prints. It changes nothing."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +25,8 @@ class Report:
     """One run: its position, what it is doing, what is open, and the next command to type.
 
     A family's summary fills in `action`, `verdict`, `iteration_count` and `cost`; `named` is a key under which programs
-    get the run's name too, `refused` says that the run has ended with a refusal.
+    get the run's name too, `refused` says that the run has ended with a refusal. `commits` and `not_committed` say what
+    came of committing the files of a run that has just ended.
     """
 
     workflow: str
@@ -49,6 +50,8 @@ class Report:
     named: str = ""
     refused: bool = False
     drove: bool = False
+    commits: Sequence[Mapping[str, Any]] | None = None
+    not_committed: Mapping[str, str] | None = None
 
     @property
     def exit_code(self) -> int:

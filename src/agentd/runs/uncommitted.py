@@ -1,5 +1,6 @@
 """Which runs of this checkout ended and were not committed yet: marks in git's private folder, which no clone brings."""
 
+import os
 from pathlib import Path
 
 from agentd.state import durable
@@ -25,6 +26,15 @@ def unmark(root: Path, name: str) -> None:
 def is_marked(root: Path, name: str) -> bool:
     path = _mark(root, name)
     return path is not None and path.is_file()
+
+
+def marked(root: Path) -> list[str]:
+    """The names of all runs with a mark."""
+    private = git_folder(root)
+    try:
+        return sorted(os.listdir(private / FOLDER)) if private is not None else []
+    except OSError:
+        return []
 
 
 def _mark(root: Path, name: str) -> Path | None:

@@ -1,6 +1,6 @@
 """`agentd commit`: exactly the files of a change in a commit, once they are as they were approved."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,13 +22,20 @@ ENDED = ("complete", "archived")
 
 @dataclass(frozen=True)
 class Committed:
-    """A commit of a change: where, its hash, and its files; none if a commit of before has them."""
+    """A commit of a change: where, its hash, and its files; none if a commit of before has them.
+
+    `more` are files in it that are not the change's, as a hook can add them; `less` are files of the change that git left out;
+    `undo` is the git command that takes the commit back and leaves its files as they are.
+    """
 
     folder: Path
     hash: str
     files: tuple[str, ...] = ()
     branch: str = ""
     subject: str = ""
+    more: tuple[str, ...] = ()
+    less: tuple[str, ...] = ()
+    undo: str = ""
 
 
 def commit(project: Project, name: str) -> list[Committed]:
@@ -59,16 +66,22 @@ def _commit(work: Work, folder: Path, code: tuple[str, ...], documents: tuple[st
     approved = record.record(work).approved
     before = committing.find(folder, TRAILER.format(work.state.run.name), approved.at if approved else "")
     changed = committing.uncommitted(folder, code)
+    hidden: tuple[str, ...] = ()
     if changed or (code and not before):
         _refuse_edited(work)
+        hidden = _hidden(work, folder, set(code).difference(changed))
     pages = committing.uncommitted(folder, _unedited(work, documents))
     files = (*changed, *(path for path in pages if not path.endswith(tuple(f"/{name}" for name in LAYOUT.made_anew))))
     branch = repository.current_branch(folder)
     if not files:
-        return Committed(folder, before or repository.head(folder), branch=branch)
+        return Committed(folder, before or repository.head(folder), branch=branch, less=hidden)
     _tell_mixed(work, folder, changed)
     text = message(work, archives=not changed and bool(before))
-    return Committed(folder, committing.commit(folder, files, text), files, branch, text.splitlines()[0])
+    undo = "reset --soft HEAD~1" if repository.is_repository(folder) else "update-ref -d HEAD"
+    made = committing.commit(folder, files, text)
+    found, meant = committing.files(folder, made), {*files, *hidden}
+    more, less = (tuple(sorted(one)) for one in (set(found) - meant, meant.difference(found)))
+    return Committed(folder, made, found, branch, text.splitlines()[0], more, less, undo)
 
 
 def _code(work: Work) -> tuple[str, ...]:
@@ -93,6 +106,16 @@ def _refuse_edited(work: Work) -> None:
         undone = f"agentd undo {name} && " if work.state.run.phase == "archived" else ""
         what = f"{', '.join(map(reading.printable, edited[:5]))} changed after '{name}' was approved; nothing was committed."
         raise Refused(what, f"{undone}agentd impl {name} --re-review   # or commit it by hand")
+
+
+def _hidden(work: Work, folder: Path, paths: Collection[str]) -> tuple[str, ...]:
+    """Those of the files that are as approved, but not in HEAD, and that git does not list: marked assume-unchanged, say."""
+    approved = record.record(work).approved
+    if approved is None or not paths:
+        return ()
+    tree = repository.blob(folder, "")
+    now = trees.hashes(folder, tree, paths) if tree else {}
+    return tuple(sorted(path for path in paths if now.get(path, "") != approved.files[path]))
 
 
 def _tell_mixed(work: Work, folder: Path, changed: tuple[str, ...]) -> None:
