@@ -222,3 +222,10 @@ def test_settings_can_be_put_in_place_of_the_files(tmp_path: Path) -> None:
     assert (before.human_in_loop, after.human_in_loop) == (True, False)
     assert after.get("workflow", "planning_iterations") == 5
     assert after.warnings == before.warnings != ()
+
+
+def test_a_key_of_more_parts_than_anybody_writes_is_refused_before_it_is_parsed(tmp_path: Path) -> None:
+    with pytest.raises(BadConfig, match="nested too deeply"):
+        config(tmp_path, "a." * 100_000 + "a = 1\n")
+    floats = ", ".join(["0.5"] * 500)
+    assert config(tmp_path, f"[mine]\nnumbers = [{floats}]\nwords = '{'so it is. ' * 500}'\n").warnings
