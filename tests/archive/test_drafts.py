@@ -38,6 +38,7 @@ def move_on(library: Library) -> None:
 
 
 def on_a_terminal(library: Library, *words: str, editor: str) -> Ran:
+    library.set("git", commit="never")  # nobody is there to answer
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [*AGENTD, *words],

@@ -349,7 +349,7 @@ def test_a_pipe_or_a_device_in_the_change_does_not_hang_the_server(raw: Raw, ben
     os.mkfifo(bench.folder / "pipe.md")
     assert "not a file" in raw.call("read_file", {"change_id": CHANGE, "file": "pipe.md"})["content"][0]["text"]
     (bench.folder / "big.md").write_bytes(b"x" * (1024 * 1024 + 1))
-    assert "bytes" in refused(raw, bench, "read_file", {"change_id": CHANGE, "file": "big.md"})
+    assert "larger than 1 MiB" in refused(raw, bench, "read_file", {"change_id": CHANGE, "file": "big.md"})
     (bench.folder / "binary.md").write_bytes(b"\xff\xfe\x00")
     assert "UTF-8" in refused(raw, bench, "read_file", {"change_id": CHANGE, "file": "binary.md"})
 
