@@ -389,7 +389,8 @@ def test_a_change_that_is_gone_after_the_kill_is_told(stage: Callable[[str], Sta
     assert library.run("archive", "a", env={"AGENTD_CRASH": "spec:2:after"}).code == DEADLY
     shutil.rmtree(library.folder("a"))
     ran = library.run("stop", "a")
-    assert (ran.code, "the library may have only some of its specs" in ran.out) == (0, True)
+    assert (ran.code, "the library may have only some of its specs" in ran.out) == (1, True)
+    assert "There is no run 'a'" in ran.err
 
 
 @pytest.mark.crash

@@ -266,8 +266,8 @@ def test_a_git_folder_mounted_read_only_is_named_before_anything_is_begun(
     mount("-o", "remount,bind,ro", str(folder))
     refused = sandbox.plan()
     assert (refused.code, refused.out) == (1, "")
-    assert f"{folder} cannot be written to" in refused.err
-    assert f"Fix:   ls -ld {folder}" in refused.err
+    assert f"{folder}/agentd was not written: the disk is read-only." in refused.err
+    assert f"Fix:   findmnt -T {folder} " in refused.err
     assert not sandbox.folder().exists()
 
 

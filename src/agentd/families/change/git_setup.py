@@ -1,7 +1,7 @@
 """Where a change is worked on: on its own branch, in its own worktree, or in place."""
 
+import errno
 import os
-import shlex
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentd import files
-from agentd.errors import AgentdError, ChangeNotReady, DiskTrouble
+from agentd.errors import AgentdError, ChangeNotReady
 from agentd.git import repository
 from agentd.git.changes import uncommitted
 from agentd.git.program import INSTALL
@@ -43,10 +43,8 @@ def refuse_without_git(project: Project, doing: str = "implementing") -> None:
         raise ChangeNotReady(f"git is not installed, and {doing} needs it.", INSTALL)
     private = checkout / ".git"
     if not os.access(private, os.W_OK):
-        raise DiskTrouble(
-            f"{private} cannot be written to, and agentd keeps there what a change began with.",
-            f"ls -ld {shlex.quote(str(private))}",
-        )
+        cause = errno.EROFS if os.statvfs(private).f_flag & os.ST_RDONLY else errno.EACCES
+        raise durable.trouble(private / "agentd", OSError(cause, os.strerror(cause)))
 
 
 def refuse_blocked(project: Project) -> None:
