@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 import tomllib
 from collections.abc import Callable
@@ -18,8 +17,9 @@ import yaml
 from agentd.demo import CHANGE as CHANGE
 from agentd.demo import make_repository
 from agentd.text import lossless_yaml
+from tests import forked
+from tests.forked import AGENTD as AGENTD
 
-AGENTD = (sys.executable, "-m", "agentd")
 # Detailed enough to need no clarification.
 IDEA = """Give the n most frequent words of a text:
 - the most frequent first
@@ -70,15 +70,7 @@ class Sandbox:
         self.env |= {"XDG_CONFIG_HOME": str(root.parent / "no-config"), "PYTHONDONTWRITEBYTECODE": "1"}
 
     def run(self, *words: str, env: dict[str, str] | None = None, cwd: Path | None = None) -> Ran:
-        done = subprocess.run(
-            [*AGENTD, *words],
-            cwd=cwd or self.root,
-            env={**self.env, **(env or {})},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
+        done = forked.run(words, cwd or self.root, {**self.env, **(env or {})}, timeout=120)
         return Ran(done.returncode, done.stdout, done.stderr)
 
     def begin(self, *words: str, env: dict[str, str] | None = None) -> subprocess.Popen[str]:
