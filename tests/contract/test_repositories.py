@@ -138,6 +138,13 @@ def git(lab: Lab, *words: str) -> str:
     return subprocess.run(("git", *words), cwd=lab.root, capture_output=True, text=True, check=True).stdout
 
 
+def status(lab: Lab) -> set[str]:
+    """What git has to say of every file outside agentd's folder, of ignored ones too; not of what test runners keep."""
+    own = (":!agentd", ":!.pytest_cache", ":!.ruff_cache", ":(exclude,glob)**/__pycache__/**")
+    shown = git(lab, "status", "--porcelain", "--untracked-files=all", "--ignored", "--", ".", *own)
+    return set(shown.splitlines())
+
+
 def paste(lab: Lab, ran: Ran) -> None:
     """The line that a command which waits ends with."""
     (line,) = re.findall(r"^Next: agentd (.*)$", ran.out + ran.err, re.MULTILINE)
@@ -146,7 +153,7 @@ def paste(lab: Lab, ran: Ran) -> None:
 
 
 def test_a_project_as_people_have_them_goes_from_idea_to_archive(lab: Lab, project: Project) -> None:
-    mine = git(lab, "status", "--porcelain", "--untracked-files=all").splitlines()
+    mine = status(lab)
     kept = {path: path.read_bytes() for path in lab.root.rglob("*") if path.is_file() and ".git" not in path.parts}
     done = lab.run("plan", CHANGE, IDEA, "--skip-clarify")
     assert done.code == 0, done.out + done.err + told(lab)
@@ -158,7 +165,9 @@ def test_a_project_as_people_have_them_goes_from_idea_to_archive(lab: Lab, proje
         asked += 1
         assert asked <= project.questions, done.out + done.err
         assert project.fix in done.out + done.err
+        before = status(lab)
         project.helps(lab.root)
+        mine |= status(lab) - before
         paste(lab, done)
         done = lab.run("impl", CHANGE)
     assert done.code == 0, done.out + done.err + told(lab)
@@ -177,8 +186,7 @@ def test_a_project_as_people_have_them_goes_from_idea_to_archive(lab: Lab, proje
 
     # What was the person's is as it was, committed or not; what is new is the change's.
     assert {path for path, data in kept.items() if path.read_bytes() != data} == set()
-    now = git(lab, "status", "--porcelain", "--untracked-files=all", "--", ".", ":!agentd").splitlines()
-    assert sorted(set(now) - set(mine)) == sorted(f"?? {path}" for path in (project.code[0], project.test[0]))
+    assert sorted(status(lab) - mine) == sorted(f"?? {path}" for path in (project.code[0], project.test[0]))
     assert lab.changed_settings() == []
     assert lab.leaks() == []
     wait_until(lambda: not lab.processes(), 10)
