@@ -16,6 +16,7 @@ import io
 import json
 import os
 import pkgutil
+import runpy
 import selectors
 import signal
 import socket
@@ -28,18 +29,22 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 AGENTD = (sys.executable, "-m", "agentd")
+HERE = str(Path(__file__).parents[1])
 # What Python itself reads when it starts: a call that wants another value gets a start of its own.
 AT_START = ("PYTHON", "LC_", "LANG", "LD_", "MALLOC_")
 
 
-def run(words: Sequence[str], cwd: Path, env: Mapping[str, str], timeout: float) -> subprocess.CompletedProcess[str]:
-    """Call agentd with these words, as `subprocess.run` does."""
+def run(
+    words: Sequence[str], cwd: Path, env: Mapping[str, str], timeout: float, module: str = AGENTD[-1]
+) -> subprocess.CompletedProcess[str]:
+    """Call agentd with these words, as `subprocess.run` does; or a module of the tests that calls it."""
     server, theirs = _server()
+    command = [*AGENTD[:-1], module, *words]
     if server is None or _at_start(env) != theirs:
         return subprocess.run(
-            [*AGENTD, *words],
+            command,
             cwd=cwd,
-            env=env,
+            env=env if module == AGENTD[-1] else {**env, "PYTHONPATH": HERE},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -49,13 +54,13 @@ def run(words: Sequence[str], cwd: Path, env: Mapping[str, str], timeout: float)
     with contextlib.ExitStack() as stack:
         ours = [stack.enter_context(os.fdopen(end, "rb", 0)) for end, _ in pipes]
         with tempfile.TemporaryFile("w+") as order:
-            json.dump({"words": list(words), "cwd": os.fspath(cwd), "env": dict(env)}, order)
+            json.dump({"module": module, "words": words, "cwd": os.fspath(cwd), "env": dict(env)}, order)
             order.flush()
             socket.send_fds(server, [b"!"], [order.fileno(), *(end for _, end in pipes)])
         for _, end in pipes:
             os.close(end)
-        out, err, report = _read(ours, timeout, [*AGENTD, *words])
-    return subprocess.CompletedProcess(words, int(report.split()[1]), out, err)
+        out, err, report = _read(ours, timeout, command)
+    return subprocess.CompletedProcess(command, int(report.split()[1]), out, err)
 
 
 def _at_start(env: Mapping[str, str]) -> dict[str, str]:
@@ -90,7 +95,7 @@ def _server() -> tuple[socket.socket | None, dict[str, str]]:
         return None, {}
     ours, theirs = socket.socketpair()
     command = [sys.executable, "-m", "tests.forked", str(theirs.fileno())]
-    process = subprocess.Popen(command, cwd=Path(__file__).parents[1], env=env, pass_fds=[theirs.fileno()])
+    process = subprocess.Popen(command, cwd=HERE, env=env, pass_fds=[theirs.fileno()])
     theirs.close()
 
     def leave() -> None:
@@ -159,15 +164,15 @@ def _become(order: int, out: int, err: int) -> NoReturn:
     os.chdir(wanted["cwd"])
     os.environ.clear()
     os.environ.update(wanted["env"])
-    sys.argv = [str(Path(sys.modules["agentd"].__path__[0], "__main__.py")), *wanted["words"]]
-    sys.path[0] = wanted["cwd"]
+    sys.argv = ["", *wanted["words"]]
+    sys.path[0] = wanted["cwd"] if wanted["module"] == AGENTD[-1] else HERE
     sys.stdin = io.TextIOWrapper(os.fdopen(0, "rb"), encoding="utf-8")
     sys.stdout = io.TextIOWrapper(os.fdopen(1, "wb"), encoding="utf-8")
     sys.stderr = io.TextIOWrapper(os.fdopen(2, "wb"), encoding="utf-8", errors="backslashreplace", line_buffering=True)
     code = 1
     try:
         importlib.reload(sys.modules["agentd.state.crash"])  # it reads the environment when it is loaded
-        sys.modules["agentd.cli"].main()
+        runpy.run_module(wanted["module"], run_name="__main__", alter_sys=True)
         code = 0
     except SystemExit as stop:
         code = stop.code if isinstance(stop.code, int) else 0

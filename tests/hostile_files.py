@@ -106,7 +106,8 @@ def child(run: Callable[[], int], seconds: int = SECONDS) -> tuple[int, str]:
         os.setsid()
         os.dup2(write, 1)
         os.dup2(write, 2)
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        room = MEMORY + int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (room, room))
         signal.alarm(seconds)
         code = 99
         try:

@@ -3,8 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,10 +13,10 @@ from agentd.git.repository import begin_repository
 from agentd.workflows.check import Known, prove
 from agentd.workflows.limits import with_limits
 from agentd.workflows.load import parse
+from tests import forked
 from tests.families.toy import LAYOUT
 from tests.sandbox import Ran
 
-HERE = Path(__file__).parents[2]
 CARD = "Wish you were here\n- ada\n- bob\n"
 WRITE = {"documents": {"card.md": CARD}, "usage": {"tokens_in": 10, "tokens_out": 5, "cost": 0.01}}
 NAME = {"documents": {"name.md": "{{item}}\n"}, "outcome": "done"}
@@ -41,9 +39,8 @@ class Desk:
 
     def run(self, *words: str, **env: str) -> Ran:
         clean = {name: value for name, value in os.environ.items() if not name.startswith("AGENTD_")}
-        clean |= {"PYTHONPATH": str(HERE), "PYTHONDONTWRITEBYTECODE": "1", "XDG_CONFIG_HOME": str(self.root / "none")}
-        argv = [sys.executable, "-m", "tests.families.toy", *words]
-        done = subprocess.run(argv, cwd=self.root, env={**clean, **env}, capture_output=True, text=True, timeout=120)
+        clean |= {"PYTHONDONTWRITEBYTECODE": "1", "XDG_CONFIG_HOME": str(self.root / "none"), **env}
+        done = forked.run(words, self.root, clean, timeout=120, module="tests.families.toy")
         return Ran(done.returncode, done.stdout, done.stderr)
 
     def card(self) -> dict[str, object]:
