@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from agentd.app import open_project
+from agentd.runs.overview import overview
+from agentd.runs.report import Report
 from agentd.runs.unfinished import note
 from tests.archive.library import Library, a_spec, make_library
 from tests.archive.stages import changed
@@ -166,3 +169,17 @@ def check_look(library: Library) -> None:
     text = library.get("report")
     assert text.startswith("---\n")
     assert text.endswith(ONE[-40:])
+
+
+def test_a_change_that_moves_while_all_are_listed_is_listed_where_it_is(tmp_path: Path) -> None:
+    library = made(tmp_path / "one")
+    for name in ("c1", "c2"):
+        library.complete(name, {"report": changed(ONE, "thing 1", f"thing of {name}")})
+    seen = overview(open_project(library.root))
+    first = next(seen)
+    moved = {"c1": "c2", "c2": "c1"}[first.name]
+    library.archived(moved).parent.mkdir()
+    library.folder(moved).rename(library.archived(moved))
+    (second,) = seen
+    assert isinstance(second, Report)
+    assert (second.name, second.folder) == (moved, f"agentd/archive/{moved}")

@@ -56,7 +56,10 @@ def overview(project: Project, archived: bool = False) -> Iterator[Report | Unre
         try:
             yield _cut_off(report(project, place, project.store(place).peek()), cut_off)
         except AgentdError as error:
-            yield Unreadable(project.label(place), error)
+            if place.folder.exists():
+                yield Unreadable(project.label(place), error)
+            else:  # it was moved meanwhile, and is looked at there
+                places += [each for each in project.places(place.name) if each not in places]
 
 
 def _cut_off(found: Report, note: Unfinished | None) -> Report:
