@@ -138,6 +138,7 @@ class Lab(Sandbox):
 def _settings(url: str) -> dict[str, str]:
     """The agents' own files, by path from the home."""
     gemini = {
+        "model": {"name": "gemini-2.5-flash"},  # else it asks another model which one to take
         "security": {"auth": {"selectedType": "gemini-api-key"}},
         "privacy": {"usageStatisticsEnabled": False},
         "telemetry": {"enabled": False},
@@ -158,6 +159,7 @@ def _settings(url: str) -> dict[str, str]:
         "provider": {"lab": provider},
     }
     codex = f"""# The provider this person pays for.
+model = "lab-model"
 model_provider = "lab"
 
 [model_providers.lab]
