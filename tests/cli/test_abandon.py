@@ -135,7 +135,7 @@ def test_refs_of_others_are_left_alone(planned: Sandbox) -> None:
         assert refs(planned) == [f"{REF}/{name}"]
 
 
-@pytest.mark.parametrize("kind", ["repository", "pipe", "folder", "name"])
+@pytest.mark.parametrize("kind", ["repository", "pipe", "name"])
 def test_what_git_cannot_keep_is_named_and_nothing_is_taken_away(planned: Sandbox, kind: str) -> None:
     odd = planned.folder() / "notes" / ("git~1" if kind == "name" else "odd")
     odd.parent.mkdir()
@@ -143,8 +143,6 @@ def test_what_git_cannot_keep_is_named_and_nothing_is_taken_away(planned: Sandbo
         subprocess.run(["git", "init", "-q", str(odd)], check=True)
     elif kind == "pipe":
         os.mkfifo(odd)
-    elif kind == "folder":
-        odd.mkdir()
     else:
         odd.write_text("x")
     before = tree(planned.folder())
@@ -153,6 +151,14 @@ def test_what_git_cannot_keep_is_named_and_nothing_is_taken_away(planned: Sandbo
     assert f"git cannot keep {'' if kind == 'name' else f'agentd/changes/{CHANGE}/'}notes/{odd.name}" in refused.err
     assert (refs(planned), tree(planned.folder())) == ([], before)
     assert not list(planned.folder().parent.glob(".*.abandoned"))
+
+
+def test_an_empty_folder_is_in_nobodys_way(planned: Sandbox) -> None:
+    (planned.folder() / "notes" / "empty").mkdir(parents=True)
+    before = tree(planned.folder())
+    assert planned.run("abandon", CHANGE).code == 0
+    assert planned.run("abandon", CHANGE, "--undo").code == 0
+    assert tree(planned.folder()) == before
 
 
 def test_without_git_it_is_told_that_abandoning_needs_it(planned: Sandbox) -> None:

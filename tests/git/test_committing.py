@@ -1,6 +1,7 @@
 """A commit of given files and of nothing else, whatever they are called and whatever else is staged."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -175,6 +176,7 @@ def test_without_an_identity_nothing_is_touched_and_the_fix_sets_one(
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     for name in ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "EMAIL"):
         monkeypatch.delenv(name, raising=False)
+    folder = Path(shutil.copytree(tmp_path, tmp_path.with_name(f"{tmp_path.name} copy"))) / folder.relative_to(tmp_path)
     git(folder, "config", "--unset", "user.name")
     git(folder, "config", "--unset", "user.email")
     git(folder, "config", "user.useConfigOnly", "true")

@@ -9,7 +9,7 @@ from pathlib import Path
 from agentd import temporary
 from agentd.errors import AgentdError, Refused
 from agentd.git import repository
-from agentd.git.program import fields, run, text
+from agentd.git.program import fields, quoted, run, text
 
 # What git has begun and not finished, by a file in its private folder, and how a person ends it.
 _BEGUN = {
@@ -35,7 +35,7 @@ def refuse_unsettled(folder: Path) -> None:
         raise Refused(what, f"rm {left}   # if no git command is running")
     if not repository.current_branch(folder):
         what = f"No branch is checked out in {folder}, so a commit would be on none; nothing was committed."
-        raise Refused(what, f"git -C {folder} switch -c NAME   # or: git switch with the branch you want it on")
+        raise Refused(what, f"git -C {quoted(folder)} switch -c NAME   # or: git switch with the branch you want it on")
 
 
 def uncommitted(folder: Path, paths: Iterable[str]) -> tuple[str, ...]:
@@ -59,7 +59,7 @@ def uncommitted(folder: Path, paths: Iterable[str]) -> tuple[str, ...]:
         what = f"{_named(mixed)} is staged with another content than it has now; nothing was committed."
         raise Refused(
             what,
-            f"git -C {folder} diff -- {mixed[0]}   # then stage it (git add), or take it back (git restore --staged)",
+            f"git -C {quoted(folder)} diff -- {shlex.quote(mixed[0])}   # then stage it (git add), or take it back (git restore --staged)",
         )
     return tuple(sorted(found))
 
@@ -87,7 +87,7 @@ def commit(folder: Path, paths: Sequence[str], message: str) -> str:
                 run(folder, *_literal("reset", "--quiet"), *fresh)
             said = "".join(letter if letter.isprintable() else " " for letter in error.message.partition(": ")[2])
             what = f"git did not take the commit, and nothing was changed: {said}"
-            raise AgentdError(what, f"git -C {folder} status   # then run the same command again") from None
+            raise AgentdError(what, f"git -C {quoted(folder)} status   # then run the same command again") from None
         with suppress(AgentdError):  # the commit is made all the same
             run(folder, *_literal("reset", "--quiet"), *every)
     return repository.head(folder)
@@ -119,7 +119,8 @@ def _refuse_unknown_person(folder: Path, person: Mapping[str, str]) -> None:
         try:
             run(folder, "var", ident, env=person)
         except AgentdError:
-            fix = f'git -C {folder} config user.name "YOUR NAME" && git -C {folder} config user.email YOU@EXAMPLE.COM'
+            here = quoted(folder)
+            fix = f'git -C {here} config user.name "YOUR NAME" && git -C {here} config user.email YOU@EXAMPLE.COM'
             raise Refused("git does not know your name and e-mail address; nothing was committed.", fix) from None
 
 

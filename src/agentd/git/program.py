@@ -7,6 +7,7 @@ the work tree: without them the files cannot be compared with what is committed.
 """
 
 import os
+import shlex
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,7 @@ def run(
     lines = done.errors.decode(errors="replace").splitlines()[-3:]
     said = f"no end in {TIMEOUT} s" if done.late else " ".join(lines) or f"exit {done.code}"
     command = next((arg for arg in args if not arg.startswith("-") and "=" not in arg), "")  # after -c name=value
-    raise AgentdError(f"git {command} failed in {folder}: {said}", f"git -C {folder} status")
+    raise AgentdError(f"git {command} failed in {folder}: {said}", f"git -C {quoted(folder)} status")
 
 
 def text(folder: Path, *args: str, **options: Any) -> str:
@@ -66,6 +67,11 @@ def text(folder: Path, *args: str, **options: Any) -> str:
 def fields(folder: Path, *args: str, env: Mapping[str, str] = {}) -> list[bytes]:
     """Return the fields of the output of a git command with `-z`, which ends each with a NUL byte."""
     return [field for field in run(folder, *args, env=env).split(b"\0") if field]
+
+
+def quoted(folder: Path) -> str:
+    """Return a folder as a person pastes it into a shell."""
+    return shlex.quote(str(folder))
 
 
 def _work_tree(folder: Path) -> dict[str, str]:

@@ -14,7 +14,7 @@ from tempfile import gettempdir
 
 from agentd import files, temporary
 from agentd.errors import AgentdError
-from agentd.git.program import fields, run, text
+from agentd.git.program import fields, quoted, run, text
 from agentd.model.evidence import Changed
 
 LARGEST_NEW_FILE = 5 << 20
@@ -71,7 +71,7 @@ def store(folder: Path, names: Collection[str]) -> str:
     there = set(paths(folder, tree))
     lost = [name for name in map(shown, map(os.fsencode, names)) if name not in there]
     if lost:  # git ignores names that could be taken for its own
-        raise AgentdError(f"git cannot keep {', '.join(lost)} in {folder}.", f"ls -la {folder}")
+        raise AgentdError(f"git cannot keep {', '.join(lost)} in {folder}.", f"ls -la {quoted(folder)}")
     return tree
 
 
@@ -137,7 +137,7 @@ def lay_out(folder: Path, tree: str, target: Path) -> None:
     """Write the files of a tree into an empty folder, with symbolic links and executable bits, without .git."""
     target.mkdir(parents=True, exist_ok=True)
     if any(target.iterdir()):
-        raise AgentdError(f"{target} is not empty, so no files were laid out there.", f"ls -A {target}")
+        raise AgentdError(f"{target} is not empty, so no files were laid out there.", f"ls -A {quoted(target)}")
     with temporary.folder() as room:
         place = text(folder, "rev-parse", "--absolute-git-dir")
         around = {"GIT_DIR": place, "GIT_WORK_TREE": str(target.resolve()), "GIT_INDEX_FILE": f"{room}/index"}
@@ -165,7 +165,7 @@ def _copy_index(folder: Path, target: Path) -> None:
     except FileNotFoundError:
         return  # nothing was ever added here
     except OSError as trouble:
-        raise AgentdError(f"{real} cannot be read: {trouble.strerror}.", f"ls -l {real}") from trouble
+        raise AgentdError(f"{real} cannot be read: {trouble.strerror}.", f"ls -l {quoted(real)}") from trouble
 
 
 def _tree(folder: Path, entries: Iterable[bytes], base: str = "") -> str:

@@ -1,6 +1,7 @@
 """The configuration: the project's file over the person's own over the defaults. A bad value names itself and its file."""
 
 import os
+import shlex
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -135,4 +136,4 @@ def _read(path: Path, brought: bool) -> dict[str, Any]:
     except ValueError as error:
         raise BadConfig(f"{path}: {error}.", f"edit {path}") from None
     except OSError as error:
-        raise BadConfig(f"{path}: {error.strerror}.", f"ls -l {path}") from None
+        raise BadConfig(f"{path}: {error.strerror}.", f"ls -l {shlex.quote(str(path))}") from None

@@ -104,19 +104,17 @@ def _files(folder: Path) -> list[str]:
 
 
 def _refuse_lost(project: Project, folder: Path) -> None:
-    """Refuse what git would not keep: another repository, a pipe, an empty folder."""
+    """Refuse what git would not keep: another repository, a pipe. An empty folder holds nothing to lose."""
     lost = []
     for parent, folders, names in os.walk(folder):
         everything = [Path(parent, name) for name in (*folders, *names)]
         lost += [path for path in everything if path.name.lower() == ".git"]
         lost += [path for path in everything if not (path.is_symlink() or path.is_file() or path.is_dir())]
-        lost += [] if everything else [Path(parent)]
     if lost:
         shown = [project.relative(path) for path in lost[:SHOWN]]
         more = f" and {len(lost) - SHOWN} more" if len(lost) > SHOWN else ""
         raise Refused(
-            f"git cannot keep {', '.join(shown)}{more} (another repository, an empty folder, or no file); "
-            "nothing was taken away.",
+            f"git cannot keep {', '.join(shown)}{more} (another repository, or no file); nothing was taken away.",
             f"ls -ld {shlex.join(shown)}   # move or remove these, then run the same command again",
         )
 

@@ -113,7 +113,9 @@ def _text(home: Path, page: reading.Page, name: str) -> str:
     problem = "" if page.name == name else "its name has characters that cannot be printed"
     if problem or (page.problem and not page.data):
         path = home / page.name
-        raise AgentdError(f"{path}: {problem or page.problem}; nothing was archived.", f"ls -lb {path.parent}")
+        raise AgentdError(
+            f"{path}: {problem or page.problem}; nothing was archived.", f"ls -lb {shlex.quote(str(path.parent))}"
+        )
     return page.raw
 
 
