@@ -3,13 +3,15 @@
 SHELL := /bin/sh
 PYTHON := .venv/bin/python
 READY := .venv/ready
+# With the development tools, which nobody waits for who only wants to look.
+READY_DEV := .venv/ready-dev
 # What is killed at a sample of its moments by `make test` or `make contract`, and at every one by `make crash`.
 KILLED := tests/crash tests/mcp/test_kill.py tests/cli/test_races.py tests/plan/test_spending.py tests/archive/test_kills.py tests/archive/test_races.py
-# What starts many programs (agents, toolchains, MCP servers and clients, racing and lying agents): with the contract suite, so that `make test` stays quick.
+# What starts many programs (agents, toolchains, installers, MCP servers and clients, racing and lying agents): with the contract suite, so that `make test` stays quick.
 PROGRAMS := tests/agents/test_acp.py tests/agents/test_builtin.py tests/archive/test_broken_disks.py tests/archive/test_drafts.py \
 	tests/archive/test_kills.py tests/archive/test_races.py tests/archive/test_round_trips.py tests/cli/test_doctor.py \
 	tests/cli/test_sandbox.py tests/cli/test_disk.py tests/cli/test_interrupt.py tests/cli/test_races.py tests/crash \
-	tests/evidence/test_toolchains.py tests/impl/test_forgeries.py tests/mcp tests/plan/test_adversaries.py
+	tests/evidence/test_toolchains.py tests/impl/test_forgeries.py tests/mcp tests/plan/test_adversaries.py tests/test_installer.py
 COMPILE := pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	--custom-compile-command "make lock"
 
@@ -22,34 +24,35 @@ help: ## show this list
 demo: $(READY) ## take a small change from idea to archive, with scripted agents
 	@.venv/bin/agentd demo
 
-test: $(READY) compiled ## run the tests
+test: $(READY_DEV) compiled ## run the tests
 	@$(PYTHON) -m pytest -q -n auto --dist worksteal --ignore-glob='tests/contract/test_*' $(PROGRAMS:%=--ignore=%) tests
 
-contract: $(READY) compiled ## run real programs, lying and killed ones (a sample) too; the agents against a scripted model, cut off from the network
+contract: $(READY_DEV) compiled ## run real programs, lying and killed ones (a sample) too; the agents against a scripted model, cut off from the network
 	@$(PYTHON) -m pytest -q -n auto --dist worksteal $(PROGRAMS)
 	@PYTHON=$(PYTHON) tests/contract/run
 
-check: $(READY) ## lint, format, types, conformance, generated docs
+check: $(READY_DEV) ## lint, format, types, conformance, generated docs
 	$(PYTHON) -m ruff check --quiet
 	$(PYTHON) -m ruff format --quiet --check
 	$(PYTHON) -m mypy src tests $(wildcard benchmarks/*.py docs/*.py)
 	$(PYTHON) -m tests.conformance
 	$(if $(wildcard docs/generate.py),$(PYTHON) docs/generate.py --check)
 
-conformance: $(READY) ## which of the numbered requirements no test proves
+conformance: $(READY_DEV) ## which of the numbered requirements no test proves
 	@$(PYTHON) -m tests.conformance
 
-crash: $(READY) compiled ## kill the program at every durable write and step boundary, then go on
+crash: $(READY_DEV) compiled ## kill the program at every durable write and step boundary, then go on
 	@$(PYTHON) -m pytest -q -n auto --dist worksteal $(KILLED) --crash=all
 
-bench: $(READY) compiled ## measure; each benchmark fails beyond its own limit
+bench: $(READY_DEV) compiled ## measure; each benchmark fails beyond its own limit
 	@for file in benchmarks/[!_]*.py; do echo "$$file"; $(PYTHON) "$$file" || exit; done
 
-docs: $(READY) ## write the generated parts of the docs
+docs: $(READY_DEV) ## write the generated parts of the docs
 	@$(PYTHON) docs/generate.py
 
 lock: $(READY) ## lock the versions again: make lock, or make lock UPGRADE=--upgrade
 	@PATH="$$PWD/.venv/bin:$$PATH"; command -v uv >/dev/null || $(PYTHON) -m pip install --quiet uv; \
+	uv $(COMPILE) $(UPGRADE) --group build -o requirements/build.txt && \
 	uv $(COMPILE) $(UPGRADE) pyproject.toml -o requirements/runtime.txt && \
 	uv $(COMPILE) $(UPGRADE) pyproject.toml -c requirements/runtime.txt --extra dev --extra acp --extra api -o requirements/dev.txt
 
@@ -57,16 +60,21 @@ clean: ## remove everything the targets made
 	rm -rf .venv .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist benchmarks/.cache tests/contract/node_modules
 	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
-# The tests start agentd thousands of times: compiled once, as an installed package is, and not with each start.
+# Compiled once, as an installed package is, and not with each start: the demo starts agentd dozens of times, the tests thousands.
+COMPILED := $(PYTHON) -m compileall -q src && env -u PYTHONDONTWRITEBYTECODE $(PYTHON) -m agentd workflow list >/dev/null
+
 .PHONY: compiled
-compiled: $(READY)
-	@$(PYTHON) -m compileall -q src
-	@env -u PYTHONDONTWRITEBYTECODE $(PYTHON) -m agentd workflow list >/dev/null
+compiled: $(READY_DEV)
+	@$(COMPILED)
 
 # A copied or moved checkout holds an environment that points at the old one, so the stamp says where it was made.
 ifneq ($(shell cat $(READY) 2>/dev/null),$(CURDIR))
 .PHONY: $(READY)
 endif
 
-$(READY): requirements/dev.txt requirements/install pyproject.toml
-	@requirements/install
+$(READY): requirements/runtime.txt requirements/build.txt requirements/install pyproject.toml
+	@requirements/install runtime
+	@$(COMPILED)
+
+$(READY_DEV): requirements/dev.txt $(READY)
+	@requirements/install dev
