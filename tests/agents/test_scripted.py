@@ -10,11 +10,12 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentd.agents import file_edits, script, scripted, scripted_agent
@@ -458,6 +459,41 @@ def test_anchors_and_merges_save_repetition() -> None:
     text = "a: &a {say: hi, outcome: x}\nb: [*a, {<<: *a, outcome: y}]\n"
     loaded = script.load(text, "s.yaml")
     assert loaded["b"] == [{"say": "hi", "outcome": "x"}, {"say": "hi", "outcome": "y"}]
+
+
+@given(
+    st.dictionaries(
+        st.text(),
+        st.dictionaries(
+            st.sampled_from([*script.KEYS, "unknown"]),
+            st.recursive(
+                st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+                lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(), inner, max_size=2),
+                max_leaves=4,
+            ),
+            max_size=3,
+        ),
+        max_size=2,
+    )
+)
+@example({"a": {"hang": 1e22}})
+@example({"a": {"say": "\x7f\x85\u2028\U0001f600"}})
+def test_a_script_in_json_is_what_yaml_makes_of_it(data: Any) -> None:
+    text = json.dumps(data, ensure_ascii=False)
+    found = script._from_json(text)
+    try:
+        expected = script._from_yaml(text, "script.yaml")
+    except script.Trouble:
+        expected = None
+    assert found == expected or "".join(filter(str.isprintable, text)) != text
+
+
+@pytest.mark.parametrize(
+    "text", ['{"a": {"say": "x", "say": "y"}}', '{"a": {}, "a": {}}', '{"a": {"sya": "x"}}', "[]", "{"]
+)
+def test_what_is_wrong_in_json_is_told_with_its_line(text: str) -> None:
+    with pytest.raises(script.Trouble, match=r"s\.yaml, line "):
+        script.load(text, "s.yaml")
 
 
 def test_the_prompt_is_taken_however_long_it_is(stage: Stage) -> None:

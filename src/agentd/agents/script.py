@@ -1,10 +1,12 @@
-"""The script of the scripted agent: reads the YAML, checks every entry and picks the one to play. It does none of it."""
+"""The script of the scripted agent: reads the YAML, checks every entry and picks the one to play. It does none of it.
 
+YAML is loaded only for what is not JSON, which is YAML too: each call of the agent is a process of its own.
+"""
+
+import json
 import math
 from collections.abc import Callable, Mapping
 from typing import Any
-
-import yaml
 
 Entry = Mapping[str, Any]
 Script = Mapping[str, list[Entry]]
@@ -13,7 +15,6 @@ Kind = tuple[Callable[[Any], bool], str]  # does a value fit, and what to call i
 # The failures that a script may name by their class.
 CLASSES = ("quota", "auth", "transient", "refused", "unreadable", "lost")
 WORDS = ("tag:yaml.org,2002:str", "tag:yaml.org,2002:merge")
-Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class Trouble(Exception):
@@ -107,12 +108,43 @@ KEYS: Mapping[str, Kind] = {
 
 def load(text: str | bytes, name: str) -> Script:
     """Every entry by step, all of them checked; `name` is the file to name when something is wrong."""
+    found = _from_json(text)
+    return _from_yaml(text, name) if found is None else found
+
+
+def _from_json(text: str | bytes) -> Script | None:
+    """The script, if it is written in JSON and nothing is wrong with it."""
     try:
-        loader = Loader(text)
+        read = json.loads(text, object_pairs_hook=_object, parse_float=_decimal, parse_constant=_decimal)
+        script = {step: value if isinstance(value, list) else [value] for step, value in read.items()}
+    except (ValueError, AttributeError, RecursionError):
+        return None
+    return script if all(_is_entry(entry) for entries in script.values() for entry in entries) else None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
+def _decimal(text: str) -> float:
+    """Of what JSON calls a number, YAML calls `1e5` and `NaN` words."""
+    if text.strip("-.0123456789"):
+        raise ValueError(text)
+    return float(text)
+
+
+def _from_yaml(text: str | bytes, name: str) -> Script:
+    import yaml
+
+    try:
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
         root = loader.get_single_node()
         script: dict[str, list[Entry]] = {}
         for step, value in _pairs(root, name, "the script"):
-            entries = value.value if isinstance(value, yaml.SequenceNode) else [value]
+            entries = value.value if value.id == "sequence" else [value]
             script[step.value] = [_entry(loader, node, step.value, name) for node in entries]
         return script
     except yaml.MarkedYAMLError as trouble:
@@ -150,7 +182,7 @@ def fill(value: Any, words: Mapping[str, str]) -> Any:
 
 def _pairs(node: Any, name: str, what: str) -> list[tuple[Any, Any]]:
     """The pairs of a mapping whose keys are words and differ: YAML alone would silently keep the last of two."""
-    if not isinstance(node, yaml.MappingNode):
+    if getattr(node, "id", "") != "mapping":
         where = f"{name}, line {node.start_mark.line + 1}" if node else name
         raise Trouble(f"{where}: {what} must be a mapping.")
     seen = set()
