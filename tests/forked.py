@@ -12,6 +12,7 @@ import contextlib
 import functools
 import gc
 import importlib
+import importlib.util
 import io
 import json
 import os
@@ -30,7 +31,8 @@ from typing import Any, NoReturn
 
 AGENTD = (sys.executable, "-m", "agentd")
 HERE = str(Path(__file__).parents[1])
-# What Python itself reads when it starts: a call that wants another value gets a start of its own.
+PACKAGES = "PYTHONPATH"
+# What Python itself reads when it starts: a call that wants another value gets a start of its own; packages may be added.
 AT_START = ("PYTHON", "LC_", "LANG", "LD_", "MALLOC_")
 
 
@@ -40,7 +42,7 @@ def run(
     """Call agentd with these words, as `subprocess.run` does; or a module of the tests that calls it."""
     server, theirs = _server()
     command = [*AGENTD[:-1], module, *words]
-    if server is None or _at_start(env) != theirs:
+    if server is None or _at_start(env) != theirs or any(map(_shadows, _packages(env))):
         return subprocess.run(
             command,
             cwd=cwd,
@@ -64,7 +66,7 @@ def run(
 
 
 def _at_start(env: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in env.items() if name.startswith(AT_START)}
+    return {name: value for name, value in env.items() if name.startswith(AT_START) and name != PACKAGES}
 
 
 def _read(files: list[io.FileIO], timeout: float, command: list[str]) -> list[str]:
@@ -151,6 +153,17 @@ def _tell(report: int, number: int) -> None:
         os.write(report, b"%d\n" % number)
 
 
+def _shadows(folder: str) -> bool:
+    """Whether a folder has a module that Python would load in place of one that the server has loaded."""
+    names = {name.partition(".")[0] for name in os.listdir(folder)} if os.path.isdir(folder) else set()
+    known = folder in sys.path
+    return not known and any(name.isidentifier() and importlib.util.find_spec(name) for name in names)
+
+
+def _packages(env: Mapping[str, str]) -> list[str]:
+    return [folder for folder in env.get(PACKAGES, "").split(os.pathsep) if folder]
+
+
 def _become(order: int, out: int, err: int) -> NoReturn:
     """Be the program that was ordered, and end as Python ends."""
     with os.fdopen(order) as file:
@@ -162,10 +175,11 @@ def _become(order: int, out: int, err: int) -> NoReturn:
         os.dup2(given, stream)
         os.close(given)
     os.chdir(wanted["cwd"])
+    known, more = (_packages(around) for around in (os.environ, wanted["env"]))
     os.environ.clear()
     os.environ.update(wanted["env"])
     sys.argv = ["", *wanted["words"]]
-    sys.path[0] = wanted["cwd"] if wanted["module"] == AGENTD[-1] else HERE
+    sys.path[: 1 + len(known)] = [wanted["cwd"] if wanted["module"] == AGENTD[-1] else HERE, *more]
     sys.stdin = io.TextIOWrapper(os.fdopen(0, "rb"), encoding="utf-8")
     sys.stdout = io.TextIOWrapper(os.fdopen(1, "wb"), encoding="utf-8")
     sys.stderr = io.TextIOWrapper(os.fdopen(2, "wb"), encoding="utf-8", errors="backslashreplace", line_buffering=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests import forked
+from tests.plan.plans import spied
 from tests.sandbox import CHANGE, IDEA, Sandbox, make_sandbox
 
 
@@ -61,3 +62,20 @@ def test_one_that_does_not_end_is_killed(tmp_path: Path) -> None:
         forked.run(["plan", CHANGE, IDEA], sandbox.root, sandbox.env, timeout=1)
     sandbox.script(propose=propose)
     assert sandbox.plan().code == 0  # nobody holds its lock
+
+
+def test_packages_that_a_call_adds_are_found_and_do_not_stay(tmp_path: Path) -> None:
+    sandbox = make_sandbox(tmp_path)
+    spy = spied(sandbox)
+    assert sandbox.plan().code == 0
+    assert spy.of("propose")
+    del sandbox.env["PYTHONPATH"]
+    assert "spy" in sandbox.run("plan", "another", IDEA).err
+
+
+def test_a_call_with_a_package_in_place_of_a_loaded_one_is_started(tmp_path: Path) -> None:
+    sandbox = make_sandbox(tmp_path)
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "click.py").write_text("raise SystemExit('the wrong one')\n")
+    assert "the wrong one" in sandbox.run("list", env={"PYTHONPATH": str(site)}).err
