@@ -2,18 +2,19 @@
 
 import json
 import os
-import shutil
+import shlex
 import signal
 import subprocess
 import time
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from agentd import demo
 from agentd.demo import CHANGE as CHANGE
 from agentd.demo import make_repository
 from agentd.text import lossless_yaml
@@ -105,12 +106,11 @@ class Sandbox:
     def script(self, **steps: Any) -> None:
         """Change what the scripted agents do at these steps."""
         path = self.root / "agentd" / "demo.yaml"
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-        path.write_text(yaml.safe_dump({**data, **steps}, allow_unicode=True), encoding="utf-8")
+        write_script(path, {**read_script(path), **steps})
 
     def entry(self, step: str) -> dict[str, Any]:
         """The first thing the scripted agents do at a step."""
-        said = yaml.safe_load((self.root / "agentd" / "demo.yaml").read_text(encoding="utf-8"))[step]
+        said = read_script(self.root / "agentd" / "demo.yaml")[step]
         first: dict[str, Any] = said[0] if isinstance(said, list) else said
         return first
 
@@ -144,10 +144,24 @@ class Sandbox:
 
 def make_sandbox(folder: Path) -> Sandbox:
     root = make_repository(folder / "repo")
-    shutil.copy(Path(__file__).with_name("script.yaml"), root / "agentd" / "demo.yaml")
+    write_script(root / "agentd" / "demo.yaml", read_script(Path(__file__).with_name("script.yaml")))
     sandbox = Sandbox(root)
     sandbox.set("workflow", human_in_loop=False, self_review_iterations=0)
+    # With the compiled files of Python's own library: agentd hides them, and compiling unittest takes longer than these tests.
+    python, *words = demo.tests()
+    sandbox.set("evidence", test=shlex.join([python, "-X", "pycache_prefix=", *words]))
     return sandbox
+
+
+def read_script(path: Path) -> dict[str, Any]:
+    """What scripted agents do, by step."""
+    found: dict[str, Any] = yaml.load(path.read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    return found
+
+
+def write_script(path: Path, script: Mapping[str, Any]) -> None:
+    """Written in JSON, which agents read without loading YAML first."""
+    path.write_text(json.dumps(script, ensure_ascii=False, indent=1), encoding="utf-8")
 
 
 def _toml(value: Any) -> str:
