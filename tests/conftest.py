@@ -1,5 +1,6 @@
 """What every test runs under: how Hypothesis looks for examples, how far the crash suite goes, no skipping on CI."""
 
+import math
 import os
 from collections import Counter
 from collections.abc import Generator
@@ -18,6 +19,12 @@ settings.load_profile("ci" if ON_CI else "default")
 def own_state_folder(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Notes about projects without git go into a folder of the tests."""
     os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int | None:
+    """More workers than cores: a quarter of the time of a test is spent waiting, for disks, clocks and ends of processes."""
+    return None if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else math.ceil((os.cpu_count() or 1) * 1.5)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
