@@ -14,7 +14,8 @@ from agentd.agents.adapter import Abilities
 from agentd.agents.table import ADAPTERS
 from agentd.app import LAYOUTS
 from agentd.calling.retry import MOVES, Move
-from agentd.cli import COMMANDS, cli
+from agentd.cli.command_list import COMMANDS
+from agentd.cli.group import cli
 from agentd.model.job import Failure
 from agentd.model.workflow import Workflow
 from agentd.runs.project import look_at_project

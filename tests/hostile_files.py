@@ -131,8 +131,8 @@ def child(run: Callable[[], int], seconds: int = SECONDS) -> tuple[int, str]:
 
 def main(root: Path, name: str, commands: list[list[str]]) -> None:
     """Run commands beside each hostile thing; one line of JSON for each."""
-    from agentd.cli import cli
     from agentd.cli.ending import end
+    from agentd.cli.group import cli
 
     os.chdir(root)
     with redirect_stdout(StringIO()), redirect_stderr(StringIO()):

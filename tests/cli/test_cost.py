@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agentd.cli import COMMANDS
+from agentd.cli.command_list import COMMANDS
 from tests.app.tree import Tree, state
 from tests.sandbox import Sandbox
 

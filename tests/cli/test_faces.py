@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import agentd
-from agentd.cli import COMMANDS, ELSEWHERE
+from agentd.cli.command_list import COMMANDS, ELSEWHERE
 from agentd.demo import CHANGE
 from tests.sandbox import IDEA, NEVER, NO, YES, Ran, Sandbox, reviewed
 
@@ -267,7 +267,7 @@ def test_a_closed_pipe_is_no_error(planned: Sandbox) -> None:
 
 @pytest.mark.parametrize("words", [["status"], ["--help"], ["list"]])
 def test_light_commands_import_nothing_heavy(planned: Sandbox, words: list[str]) -> None:
-    code = f"import sys\nfrom agentd.cli import cli\nfrom agentd.cli.ending import end\nend(cli, {words!r})\nprint(*sys.modules, file=sys.stderr)"
+    code = f"import sys\nfrom agentd.cli.group import cli\nfrom agentd.cli.ending import end\nend(cli, {words!r})\nprint(*sys.modules, file=sys.stderr)"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=planned.root, env=planned.env, capture_output=True, text=True, check=True
     )
@@ -287,6 +287,26 @@ def test_light_commands_import_nothing_heavy(planned: Sandbox, words: list[str])
     assert not heavy & loaded
     code_of_families = [name for name in loaded if re.match(r"agentd\.families\.\w+\.", name)]
     assert words == ["list"] or not code_of_families  # which tells when changes were archived
+
+
+def test_the_page_of_help_is_what_click_prints_and_needs_no_click(sandbox: Sandbox) -> None:
+    code = (
+        "import sys\nfrom agentd.cli import main\ntry:\n    main()\nfinally:\n    print(*sys.modules, file=sys.stderr)"
+    )
+    env = {name: value for name, value in sandbox.env.items() if name != "COLUMNS"}
+    pages = {}
+    for columns in ("", "80", "200", "60"):
+        done = subprocess.run(
+            [sys.executable, "-c", code, "--help"],
+            env=env | ({"COLUMNS": columns} if columns else {}),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        pages[columns] = done.stdout
+        assert ("click" in done.stderr.split()) == bool(columns)
+    assert pages[""] == pages["80"] == pages["200"]
+    assert max(map(len, pages["60"].splitlines())) <= 60
 
 
 def test_a_secret_in_what_an_agent_says_reaches_no_file(sandbox: Sandbox) -> None:

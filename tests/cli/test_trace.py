@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from agentd.cli import COMMANDS
+from agentd.cli.command_list import COMMANDS
 from agentd.families.change.documents import proposal, tasks
 from agentd.git import trees
 from agentd.library import spec

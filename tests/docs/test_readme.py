@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agentd.cli import COMMANDS, OTHER_NAMES
+from agentd.cli.command_list import COMMANDS, OTHER_NAMES
 from agentd.git.repository import git
 from agentd.runs.config import read_config
 from tests.sandbox import Sandbox, make_sandbox

@@ -4,6 +4,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from agentd.cli.face import json_option
+from agentd.cli.group import cli
 from agentd.cli.output import tell
 
 
@@ -12,8 +13,6 @@ from agentd.cli.output import tell
 @json_option
 def command(shell: str, as_json: bool) -> int:
     """Print the completion script for SHELL; source it from the shell's start-up file."""
-    from agentd.cli import cli
-
     found = get_completion_class(shell)
     assert found is not None
     script = found(cli, {}, "agentd", "_AGENTD_COMPLETE").source()
