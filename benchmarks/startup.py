@@ -1,14 +1,17 @@
-"""How fast agentd starts: `agentd status` and `agentd --help` as ratios to `python -c pass`, measured in turns in one run."""
+"""How fast agentd starts: `agentd status` and `agentd --help` as ratios to `python -c pass`, measured in turns in one run.
+
+What is compared is the time on the processor: a start waits for nothing, and a busy machine changes that time least.
+"""
 
 import os
+import resource
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
-ROUNDS = 20
-LIMITS = {"agentd --help": 9.0, "agentd status": 9.0}
+ROUNDS = 40
+LIMITS = {"agentd --help": 5.0, "agentd status": 8.0}
 PYTHON = sys.executable
 CASES = {
     "python -c pass": [PYTHON, "-c", "pass"],
@@ -24,9 +27,9 @@ def main() -> int:
         prepare(Path(folder))
         for _ in range(ROUNDS):
             for name, argv in CASES.items():
-                begun = time.perf_counter()
+                begun = used()
                 subprocess.run(argv, cwd=folder, env=environment(), stdout=subprocess.DEVNULL, check=True)
-                times[name].append(time.perf_counter() - begun)
+                times[name].append(used() - begun)
     bare = min(times["python -c pass"])
     ratios = {name: min(seen) / bare for name, seen in times.items()}
     for name, seen in times.items():
@@ -36,8 +39,15 @@ def main() -> int:
     return 0 if all(ratios[name] <= limit for name, limit in LIMITS.items()) else 1
 
 
+def used() -> float:
+    """The seconds that processes which have ended were on the processor."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def prepare(folder: Path) -> None:
     """A repository with ten planned changes, so that `status` has something to read."""
+    subprocess.run(["git", "init", "-q", folder], check=True)
     for number in range(10):
         run = folder / "agentd" / "changes" / f"change-{number}"
         run.mkdir(parents=True)

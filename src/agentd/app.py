@@ -9,7 +9,6 @@ from agentd.errors import BadConfig
 from agentd.families import change, own, staged, team
 from agentd.model.decision import Answer, Decision
 from agentd.model.moment import Moment
-from agentd.runs import borrowed_files, unfinished
 from agentd.runs.config import read_config
 from agentd.runs.layout import Layout
 from agentd.runs.project import Project, look_at_project
@@ -25,17 +24,9 @@ def open_project(
     watch: Callable[[Moment], None] = lambda moment: None,
     attended: bool = False,
     layouts: tuple[Layout, ...] = LAYOUTS,
-    writes: bool = False,
 ) -> Project:
-    """The project around a folder, as it is. If it `writes`, what a command that was cut off left half done is finished."""
-    project = replace(look_at_project(layouts, cwd), ask=ask, say=say, watch=watch, attended=attended)
-    if writes:
-        borrowed_files.put_back_left(project.root, say)
-    found = unfinished.read(project.root) if writes else None
-    if found is not None:
-        layout = project.layout(found.family)
-        project = layout.find(layout.recover)(project) if layout.recover else project
-    return project
+    """The project around a folder, as it is; a command that writes takes it as `runs/recovery.py` leaves it."""
+    return replace(look_at_project(layouts, cwd), ask=ask, say=say, watch=watch, attended=attended)
 
 
 def open_anyway() -> tuple[Project, BadConfig | None]:

@@ -12,6 +12,7 @@ import pytest
 
 from agentd.agents import scripted
 from agentd.agents.plugins import find
+from agentd.agents.programs import EFFORTS, PROGRAMS
 from agentd.agents.table import ADAPTERS
 from agentd.errors import NotFound
 from agentd.model.job import Job
@@ -81,10 +82,15 @@ def test_the_folders_of_an_agent_are_named_after_its_program() -> None:
     assert all(name.lstrip(".") == program for program, name in named if program)
 
 
-def test_the_facts_of_agents_are_read_without_importing_an_adapter() -> None:
+def test_the_settings_of_agents_are_read_without_importing_an_adapter() -> None:
     code = "import sys, agentd.runs.config; print(*(name for name in sys.modules if 'agentd.agents' in name))"
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, timeout=30)
-    assert sorted(done.stdout.split()) == ["agentd.agents", "agentd.agents.adapter", "agentd.agents.table"]
+    assert sorted(done.stdout.split()) == ["agentd.agents", "agentd.agents.programs"]
+
+
+def test_the_settings_of_agents_are_those_of_the_table() -> None:
+    assert {name: row.program for name, row in ADAPTERS.items()} == PROGRAMS
+    assert {name: row.efforts for name, row in ADAPTERS.items() if row.efforts} == EFFORTS
 
 
 # Names of adapters that stand outside of the table, and why.

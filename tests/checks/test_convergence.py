@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentd.model.finding import SEVERITIES, Severity
+from agentd.model.severity import SEVERITIES, Severity
 from agentd.model.verdict import Issue
 from agentd.review.issue_ledger import Entry, converging, table
 from agentd.review.issue_ledger import entries as ledger

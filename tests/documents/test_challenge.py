@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentd.model.change import Review
-from agentd.model.finding import SEVERITIES
 from agentd.model.rules import Rules
+from agentd.model.severity import SEVERITIES
 from agentd.model.verdict import PLAN_VERDICTS, Challenge, Issue, contradictions, count
 from agentd.review import challenge_page
 from tests.documents.hand_edits import Edit, hand_edits, nasty_lines, nasty_texts, plain_texts

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentd.model.finding import SEVERITIES
+from agentd.model.severity import SEVERITIES
 from agentd.model.verdict import (
     CODE_VERDICTS,
     SECURITY_STATUSES,

@@ -1,7 +1,6 @@
 """The built-in agents: a row of facts for each.
 
 The rows import no adapter: the module `agentd.agents.<name>` is imported when one of its two functions is first called.
-Commands that need the facts alone, such as `agentd status`, stay quick to start.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -9,6 +8,7 @@ from importlib import import_module
 from types import MappingProxyType
 
 from agentd.agents.adapter import Abilities, Adapter, Folder, Traces
+from agentd.agents.programs import EFFORTS, PROGRAMS
 from agentd.model.job import Command, Job, Reply
 from agentd.model.models import AgentModel
 
@@ -37,7 +37,7 @@ _ROWS = (
     Adapter(
         "claude",
         *_functions("claude"),
-        program="claude",
+        program=PROGRAMS["claude"],
         install="npm install -g @anthropic-ai/claude-code",
         login="claude auth login",
         can=Abilities("by id", "each call", "says its own", "its own", "its own", "by tool and path", "yes", "yes"),
@@ -74,7 +74,7 @@ _ROWS = (
     Adapter(
         "codex",
         *_functions("codex"),
-        program="codex",
+        program=PROGRAMS["codex"],
         install="npm install -g @openai/codex",
         login="codex login",
         turns=("item.completed",),
@@ -88,7 +88,7 @@ _ROWS = (
         default_model="balanced",
         listing=("debug", "models"),
         answered_by=_answered_by_codex,
-        efforts=("low", "medium", "high", "extra high"),
+        efforts=EFFORTS["codex"],
         traces=Traces(("CODEX_API_KEY", "OPENAI_API_KEY"), ("auth.json",)),
         served="mcp__agentd__",
         folders=(Folder(".codex", "CODEX_HOME"),),
@@ -98,7 +98,7 @@ _ROWS = (
     Adapter(
         "gemini",
         *_functions("gemini"),
-        program="gemini",
+        program=PROGRAMS["gemini"],
         install="npm install -g @google/gemini-cli",
         login="gemini   # and choose how to log in",
         turns=("tool_use",),
@@ -121,7 +121,7 @@ _ROWS = (
     Adapter(
         "opencode",
         *_functions("opencode"),
-        program="opencode",
+        program=PROGRAMS["opencode"],
         install="npm install -g opencode-ai",
         login="opencode auth login",
         turns=("step_start",),
@@ -144,7 +144,7 @@ _ROWS = (
     Adapter(
         "copilot",
         *_functions("copilot"),
-        program="copilot",
+        program=PROGRAMS["copilot"],
         install="npm install -g @github/copilot",
         login="copilot login",
         turns=("assistant.turn_start",),

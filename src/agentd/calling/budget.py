@@ -16,6 +16,7 @@ from agentd.usage import budget, calls, ledger
 from agentd.usage.budget import Excess, Limits
 from agentd.usage.calls import Call
 from agentd.usage.prices import price
+from agentd.usage.recorded_calls import calls_in
 
 
 def name(work: Work, step: Step) -> str:
@@ -90,7 +91,7 @@ def _excess(work: Work, step: Step) -> Excess | None:
     entries = costs.read_ledger(work.project)
     kind = calls.kind(name(work, step), work.project.kinds())
     expected = ledger.mean_cost(entries, kind, work.project.kinds())
-    listed = calls.calls_in(top.state.fields)
+    listed = calls_in(top.state.fields)
     last = calls.dollars_of(listed[-1].get("cost")) if listed else None
     today = costs.day_cost(entries, work.project.now()[:10])
     return budget.exceeded(limits, made, today, last, expected, _allowed(top))

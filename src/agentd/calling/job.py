@@ -18,7 +18,7 @@ from agentd.model.workflow import RESERVED
 from agentd.prompts.render import built_in
 from agentd.runs.project import Project
 from agentd.runs.work import Work
-from agentd.usage.calls import calls_in
+from agentd.usage.recorded_calls import calls_in
 
 
 def make_job(call: AgentCall, run: Run, agent: str, env: Mapping[str, str], afresh: bool = False) -> Job:

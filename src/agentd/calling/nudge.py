@@ -13,7 +13,7 @@ from agentd.prompts.render import built_in, render
 from agentd.runs.call_scope import client_trace
 from agentd.runs.work import Work
 from agentd.state import durable
-from agentd.usage.calls import calls_in
+from agentd.usage.recorded_calls import calls_in
 
 # What the note of a failure says if the agent never got as far as agentd's tools.
 UNSERVED = "it never asked agentd for its tools"

@@ -16,7 +16,7 @@ def main(layouts: tuple[Any, ...] | None = None) -> None:
             stream.reconfigure(errors="replace")
     if sys.argv[1:] in (["--help"], ["-h"]) and _is_printed(help_page()):
         sys.exit(0)
-    gc.disable()  # until the command is loaded: there is no garbage before
+    gc.disable()  # until the command is loaded: there is no garbage before, and nothing of it becomes any
     from agentd.cli.group import run  # the page of `--help` needs no click
 
     sys.exit(run(sys.argv[1:], layouts))

@@ -18,6 +18,7 @@ from agentd.cli.output import CONTROL
 from agentd.model.decision import Answer, Decision
 from agentd.runs import answer_file
 from agentd.runs.project import Project
+from agentd.runs.recovery import recovered
 
 BULLET = re.compile(r"[-*+]\s")
 LISTED = 8
@@ -71,7 +72,7 @@ def project_for(as_json: bool, answers: str | None = None, **workflow: Any) -> P
         ask = answer_file.from_file(Path(answers))
     say = (lambda _: None) if as_json else view.tell
     temporary.sweep()
-    project = open_project(None, ask, say, view.watch, someone or bool(answers), known_layouts(), writes=True)
+    project = recovered(open_project(None, ask, say, view.watch, someone or bool(answers), known_layouts()))
     chosen = {key: value for key, value in workflow.items() if value is not None}
     if chosen:
         project = replace(project, config=project.config.with_settings("workflow", **chosen))

@@ -23,6 +23,7 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS and (cmd_name,) not in OTHER_NAMES.values():
             return None
         command: click.Command = import_module(f"agentd.cli.{cmd_name}").command
+        gc.freeze()
         gc.enable()
         return command
 

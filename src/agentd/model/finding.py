@@ -1,10 +1,8 @@
 """What is wrong with a document, and where: the value that parsers and checks give and every face shows."""
 
 from dataclasses import dataclass
-from typing import Literal
 
-Severity = Literal["High", "Medium", "Low"]
-SEVERITIES: tuple[Severity, ...] = ("High", "Medium", "Low")
+from agentd.model.severity import Severity
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from agentd.model.finding import Severity
+from agentd.model.severity import Severity
 
 SEVERITY: Mapping[str, Severity] = {
     "unreadable_file": "High",

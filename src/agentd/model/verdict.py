@@ -11,7 +11,7 @@ from typing import Literal
 
 from agentd.model.change import ReviewStatus
 from agentd.model.evidence import Status
-from agentd.model.finding import SEVERITIES, Severity
+from agentd.model.severity import SEVERITIES, Severity
 
 PlanVerdict = Literal["APPROVED", "NEEDS_REVISION", "REJECTED"]
 CodeVerdict = Literal["APPROVED", "NEEDS_CHANGES", "MAJOR_ISSUES"]

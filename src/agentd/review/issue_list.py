@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agentd.model import verdict
-from agentd.model.finding import Severity
+from agentd.model.severity import Severity
 from agentd.model.verdict import Issue
 from agentd.text import bullets, quoting
 from agentd.text.bullets import Item

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from agentd.model.finding import SEVERITIES, Finding
+from agentd.model.finding import Finding
 from agentd.model.rules import Rules
+from agentd.model.severity import SEVERITIES
 from agentd.model.verdict import (
     CODE_VERDICTS,
     CODE_WORDS,

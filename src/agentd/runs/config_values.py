@@ -8,9 +8,9 @@ from typing import Any
 
 from agentd.errors import BadConfig
 from agentd.model.command import KINDS, Command, Kind
-from agentd.model.finding import SEVERITIES
 from agentd.model.models import COMPLEXITIES, AgentModel
 from agentd.model.rules import SEVERITY
+from agentd.model.severity import SEVERITIES
 from agentd.runs.defaults import CHOICES, MODEL, OPEN, REQUIRED, TOP
 
 

@@ -11,9 +11,10 @@ from agentd.runs.overview import Unreadable
 from agentd.runs.project import Project
 from agentd.state import durable, reading
 from agentd.usage import ledger
-from agentd.usage.calls import Call, calls_in, count, dollars_of, kind, total
+from agentd.usage.calls import Call, count, dollars_of, kind, total
 from agentd.usage.ledger import Entry
 from agentd.usage.prices import dollars as dollars
+from agentd.usage.recorded_calls import calls_in
 
 
 @dataclass(frozen=True)

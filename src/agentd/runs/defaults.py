@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from agentd.agents.table import ADAPTERS
+from agentd.agents.programs import EFFORTS, PROGRAMS
 from agentd.model.rules import Rules
 
 # An agent's section. `adapter` names the adapter that drives it, if that is not the one of its own name.
@@ -31,7 +31,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     },
     "roles": {"planner": "gemini", "challenger": "codex", "implementer": "claude", "reviewer": "codex"},
     "fallback": {},
-    **{name: AGENT | {"command": adapter.program} for name, adapter in ADAPTERS.items()},
+    **{name: AGENT | {"command": program} for name, program in PROGRAMS.items()},
     "budget": {"per_call": 2.0, "per_change": 20.0, "per_day": 50.0, "calls_per_change": 100},
     "git": {"commit": "ask"},
     "workspace": {"copy": (), "link": ()},
@@ -67,5 +67,5 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "workflow.generation": ("sequential", "one-shot"),
     "git.commit": ("ask", "auto", "never"),
     "sandbox.mode": ("off", "auto", "on"),
-    **{f"{name}.reasoning": adapter.efforts for name, adapter in ADAPTERS.items() if adapter.efforts},
+    **{f"{name}.reasoning": efforts for name, efforts in EFFORTS.items()},
 }

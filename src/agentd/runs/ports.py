@@ -19,7 +19,7 @@ from agentd.runs.work import Work
 from agentd.state import answers, crash, durable, layout
 from agentd.state.codecs import PLAIN
 from agentd.state.store import Store, new_state
-from agentd.usage.calls import calls_in
+from agentd.usage.recorded_calls import calls_in
 
 
 def go(work: Work, command: str = "", steps: int | None = None) -> Stop:

@@ -15,7 +15,7 @@ from agentd.state import journal, lock
 from agentd.state.codecs import PLAIN, State
 from agentd.state.layout import Place
 from agentd.state.store import Store
-from agentd.usage.calls import models_in
+from agentd.usage.recorded_calls import models_in
 
 EXIT = {"finished": 0, "elsewhere": 0, "paused": 0, "waiting": 4, "stopped": 4, "blocked": 1, "failed": 1}
 

@@ -1,6 +1,5 @@
 """Where a project begins and what the folders of its runs are called. It reads names of folders, nothing in them."""
 
-import hashlib
 import os
 import re
 from collections.abc import Mapping
@@ -52,6 +51,8 @@ def private_folder(root: Path, env: Mapping[str, str] = os.environ) -> Path:
     private = git_folder(root)
     if private is not None:
         return private
+    import hashlib  # loads a library of cryptography, which nothing in a checkout needs
+
     state = env.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
     return Path(os.path.realpath(state), "agentd", hashlib.sha256(os.fsencode(root)).hexdigest()[:16])
 

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from agentd.model.usage import Usage
+from agentd.usage.recorded_calls import calls_in, listed
 
 DECIMALS = 6
 LARGEST = 10**15
@@ -97,7 +98,7 @@ def since(fields: Mapping[str, Any], agent: str, session: str, me: tuple[str, st
 
 def record(fields: Mapping[str, Any], call: Call) -> dict[str, Any]:
     """The usage fields of a run with this call among them; a call that was recorded before takes its old place."""
-    before, new = _listed(fields), to_data(call)
+    before, new = listed(fields), to_data(call)
     again = [index for index, entry in enumerate(before) if call.call and _is_of(entry, call)]
     kept = [new if index in again[:1] else entry for index, entry in enumerate(before) if index not in again[1:]]
     entries = kept if again else [*before, new]
@@ -127,18 +128,6 @@ def spent(fields: Mapping[str, Any]) -> Spent:
     )
 
 
-def calls_in(fields: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The recorded calls of a run; whatever else a person put among them is passed over."""
-    return [entry for entry in _listed(fields) if isinstance(entry, Mapping)]
-
-
-def models_in(fields: Mapping[str, Any]) -> tuple[str, ...]:
-    """The models that the calls of a run were made with, each once; where nobody knows one, its agent."""
-    return tuple(
-        dict.fromkeys(model for entry in calls_in(fields) if isinstance(model := entry.get("model"), str) and model)
-    )
-
-
 def total(figures: Iterable[float | None]) -> float | None:
     """The sum of what is known; None if nothing is."""
     known = [figure for figure in figures if figure is not None]
@@ -157,12 +146,6 @@ def dollars_of(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < LARGEST:
         return None
     return round(float(value), DECIMALS)
-
-
-def _listed(fields: Mapping[str, Any]) -> list[Any]:
-    """What the file has under `llm_calls`; what is no list is kept as its first entry."""
-    found = fields.get("llm_calls")
-    return list(found) if isinstance(found, list | tuple) else [] if found is None else [found]
 
 
 def _is_of(entry: object, call: Call) -> bool:

@@ -7,8 +7,9 @@ from agentd import files
 from agentd.families.change import PLAN, document_fixes, troubleshooting
 from agentd.families.change.document_checks import examine_change
 from agentd.library.shelf import Shelf
-from agentd.model.finding import SEVERITIES, Finding
+from agentd.model.finding import Finding
 from agentd.model.run import Outcome
+from agentd.model.severity import SEVERITIES
 from agentd.runs.work import Work
 
 LISTED = 20

@@ -12,8 +12,9 @@ from agentd.families.change.document_checks import Examined, claims_of, examine_
 from agentd.families.change.document_fixes import fix_change, fix_library
 from agentd.library.claims import Stake, contested, no_requirement_is_claimed_twice
 from agentd.library.shelf import Shelf
-from agentd.model.finding import SEVERITIES, Finding
+from agentd.model.finding import Finding
 from agentd.model.rules import Rules
+from agentd.model.severity import SEVERITIES
 from agentd.runs.project import Project
 from agentd.state import reading
 from agentd.state.layout import NAME

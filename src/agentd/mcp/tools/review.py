@@ -6,7 +6,7 @@ from pydantic import Field
 
 from agentd.families.change import review_tools
 from agentd.mcp.tools.argument_types import ChangeId, Count, Line, Part, Text
-from agentd.model.finding import Severity
+from agentd.model.severity import Severity
 from agentd.model.verdict import CodeReview, CodeVerdict, Issue, SecurityStatus, TestResults, TestStatus
 from agentd.runs.call_scope import Desk
 from agentd.runs.tool_result import Written
