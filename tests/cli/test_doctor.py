@@ -195,6 +195,48 @@ def test_a_program_that_hangs_is_ended_and_told(machine: Machine) -> None:
     assert not alive(int((machine.root.parent / "pid").read_text()))
 
 
+def meet(machine: Machine, own: str, *others: str) -> str:
+    """Shell: say that one is there, and wait until the others are."""
+    place = machine.root.parent
+    return f"echo > {place}/{own}.is-there; " + "; ".join(
+        f"while [ ! -e {place}/{other}.is-there ]; do sleep 0.05; done" for other in others
+    )
+
+
+def test_every_program_is_asked_side_by_side_and_told_in_its_turn(machine: Machine) -> None:
+    for name, other in (("claude", "codex"), ("codex", "gemini"), ("gemini", "git")):
+        machine.install(name, meet(machine, name, other), f"echo {name} 1.2.3")
+    git = (machine.programs / "git").readlink()
+    (machine.programs / "git").unlink()
+    machine.install("git", meet(machine, "git", "claude"), f'exec {git} "$@"')
+    found = machine.found()
+    assert [name for group, name in found if group == "agents"][:3] == ["gemini", "codex", "claude"]
+    assert [found["agents", name]["version"] for name in ("claude", "codex", "gemini")] == ["1.2.3"] * 3
+    assert list(dict.fromkeys(group for group, _ in found)) == [
+        "agents",
+        "roles",
+        "machine",
+        "evidence",
+        "configuration",
+    ]
+    assert [name for group, name in found if group == "machine"] == ["MCP server", "git", "sandbox"]
+
+
+def test_interrupted_while_programs_hang_it_ends_them_all(machine: Machine) -> None:
+    place = machine.root.parent
+    hanging = ("claude", "codex", "gemini")
+    for name in hanging:
+        machine.install(name, "trap '' INT", f"echo $$ > {place}/{name}.pid", "sleep 600")
+    working = machine.begin("doctor")
+    pids = [place / f"{name}.pid" for name in hanging]
+    wait_until(lambda: all(path.exists() and path.read_text().endswith("\n") for path in pids))
+    working.send_signal(signal.SIGINT)
+    told = working.communicate(timeout=15)  # each of them may take 20 s
+    assert working.returncode == 130, told
+    assert not any(alive(int(path.read_text())) for path in pids)
+    assert list(machine.temporary.iterdir()) == []
+
+
 def test_a_program_that_crashes_is_told_with_what_it_said(machine: Machine) -> None:
     machine.install("claude", "echo 'node: bad option $0' >&2", "exit 9")
     machine.install("codex", "kill -SEGV $$")
@@ -462,6 +504,18 @@ def test_an_agent_that_agentd_gives_its_tools_cannot_play_a_role_without_asking_
     found = machine.found("--live")["calls", "claude"]
     assert (found["level"], found["answered"], found["mcp"]) == ("problem", True, False)
     assert "did not ask for agentd's tools" in found["message"]
+
+
+def test_agents_are_called_side_by_side_and_told_in_their_turn(machine: Machine) -> None:
+    answer = json.dumps({"type": "result", "subtype": "success", "is_error": False, "result": "OK", "session_id": "s"})
+    for name, other in (("claude", "codex"), ("codex", "claude")):
+        version = f'[ "$1" = --version ] && echo {name} 1.2.3 && exit'
+        machine.install(name, version, f"cat > /dev/null; {meet(machine, name, other)}; echo '{answer}'")
+    machine.set("calls", timeout_secs=60)
+    found = machine.found("--live")
+    assert found["calls", "claude"]["answered"] is True
+    assert "did not end" not in found["calls", "codex"]["message"]
+    assert [name for group, name in found if group == "calls"] == ["claude", "codex"]
 
 
 def test_an_agent_that_takes_too_many_turns_is_ended(machine: Machine) -> None:

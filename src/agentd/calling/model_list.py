@@ -2,6 +2,7 @@
 
 import json
 from functools import cache
+from threading import Event
 
 from agentd import process
 from agentd.calling import roster
@@ -34,15 +35,16 @@ def is_unlisted(project: Project, agent: str, model: str) -> bool:
     adapter = roster.find(project, agent)
     if not adapter.listing:
         return False
-    listed = _list(str(project.root), (*roster.program(project, agent), *adapter.listing))
+    words = (*roster.program(project, agent), *adapter.listing)
+    listed = _list(str(project.root), words, project.interrupted)
     return bool(listed) and model not in listed
 
 
 @cache
-def _list(root: str, words: tuple[str, ...]) -> frozenset[str]:
+def _list(root: str, words: tuple[str, ...], stop: Event) -> frozenset[str]:
     """The models that a program lists; none if it cannot, as older ones."""
     try:
-        done = process.run(words, cwd=root, timeout=PATIENCE, grace=1.0)
+        done = process.run(words, cwd=root, timeout=PATIENCE, grace=1.0, stop=stop)
         known = json.loads("\n".join(done.output)) if done.ended == "exit" and done.code == 0 else {}
     except (AgentdError, OSError, ValueError, RecursionError):
         return frozenset()

@@ -1,6 +1,7 @@
 """`agentd doctor`: what is installed, what works, and who would play which role."""
 
 import platform
+from contextlib import closing
 
 import click
 
@@ -39,11 +40,12 @@ def command(live: bool, as_json: bool) -> int:
     found: list[Found] = []
     if not as_json:
         say(f"agentd {__version__}, Python {platform.python_version()}, in {project.root}")
-    for each in doctor.examine(project, unread, live):
-        if not as_json:
-            for line in lines(each, found[-1].group if found else ""):
-                say(line)
-        found.append(each)
+    with closing(doctor.examine(project, unread, live)) as findings:  # interrupted, it ends what it has started
+        for each in findings:
+            if not as_json:
+                for line in lines(each, found[-1].group if found else ""):
+                    say(line)
+            found.append(each)
     problems = [each for each in found if each.level == "problem"]
     follow = next((each.fix for each in problems if each.fix), "") or next_in(project)
     code = 1 if problems else 0

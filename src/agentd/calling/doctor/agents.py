@@ -12,6 +12,7 @@ from agentd.agents.table import ADAPTERS
 from agentd.calling import model_list, roster
 from agentd.calling.doctor.findings import Found, Level
 from agentd.calling.doctor.machine import read_version
+from agentd.calling.doctor.side_by_side import results
 from agentd.calling.roster import Player
 from agentd.errors import AgentdError
 from agentd.runs.project import Project
@@ -43,8 +44,8 @@ def check_agents(project: Project, cast: Cast, scratch: Path, live: bool = False
     named = [*map(project.config.agent_of, cast), *project.config.sections["fallback"].values()]
     names = dict.fromkeys([*playing(cast), *named, *roster.STANDBYS, *plugins.installed()])
     with ThreadPoolExecutor(len(names)) as pool:
-        yield from pool.map(
-            lambda name: _agent(project, name, name in playing(cast), name in named, scratch, live), names
+        yield from results(
+            [pool.submit(_agent, project, name, name in playing(cast), name in named, scratch, live) for name in names]
         )
 
 
@@ -65,6 +66,8 @@ def _agent(project: Project, name: str, plays: bool, named: bool, scratch: Path,
         version = "not started, because agentd/config.toml names it"
     elif adapter.program:
         version, trouble = read_version(project, [path, *words[1:]], scratch)
+        if plays and not trouble:
+            model_list.notices(project, name)  # its list of models is fetched here, and kept for its roles
     else:  # a person's own program may do anything if it is started with --version
         trouble = _lacks_script(project, name, section) if adapter.needs == "script" else ""
     facts["version"] = "" if brought else version

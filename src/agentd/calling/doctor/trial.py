@@ -5,6 +5,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from agentd.calling import transcripts
 from agentd.calling.conversation import run_program
 from agentd.calling.doctor.findings import Found, time_limit
 from agentd.calling.doctor.machine import PATIENCE
+from agentd.calling.doctor.side_by_side import results
 from agentd.calling.roster import Player
 from agentd.engine.advance import start
 from agentd.errors import AgentdError, NotFound
@@ -63,7 +65,7 @@ class Tried:
 
 def try_server(project: Project, folder: Path) -> Found:
     """Start agentd's MCP server and ask it for its tools."""
-    tools, why = _ask_server(_make_run(project, folder), folder, time_limit(project, PATIENCE))
+    tools, why = _ask_server(project, _make_run(project, folder), folder)
     lacking = [name for name in TOOLS if name not in tools]
     if lacking:
         why = redact(why, secret_values(os.environ)) or f"it does not list {', '.join(lacking)}"
@@ -72,9 +74,10 @@ def try_server(project: Project, folder: Path) -> Found:
     return Found("machine", "MCP server", "ok", "agentd mcp starts and lists its tools", facts={"tools": tools})
 
 
-def _ask_server(run: Path, folder: Path, timeout: float) -> tuple[list[str], str]:
+def _ask_server(project: Project, run: Path, folder: Path) -> tuple[list[str], str]:
     """The tools that agentd's server lists for a call, or why it lists none."""
-    done = process.run((sys.executable, "-P", "-c", ASK, *jobs.server(run, CALL)), cwd=folder, timeout=timeout)
+    words, timeout = (sys.executable, "-P", "-c", ASK, *jobs.server(run, CALL)), time_limit(project, PATIENCE)
+    done = process.run(words, cwd=folder, timeout=timeout, grace=1.0, stop=project.interrupted)
     if done.ended != "exit":
         return [], f"no answer in {timeout:g} s"
     if done.code == 0 and done.output:
@@ -83,15 +86,22 @@ def _ask_server(run: Path, folder: Path, timeout: float) -> tuple[list[str], str
 
 
 def try_agents(project: Project, players: Iterable[Player], scratch: Path) -> Iterator[Found]:
-    """Call each of these agents once."""
-    for number, player in enumerate(players):
-        try:
-            yield _judge(player, _call(project, player, scratch / f"call-{number}"))
-        except AgentdError as error:
-            yield Found("calls", player.agent, "problem", error.message, error.fix, {"answered": False})
-        except Exception as error:  # another package's adapter can raise anything
-            told = f"its adapter failed: {type(error).__name__}: {error}"
-            yield Found("calls", player.agent, "problem", told, player.adapter.install or AGAIN, {"answered": False})
+    """Call each of these agents once, side by side."""
+    called = list(players)
+    with ThreadPoolExecutor(max(1, len(called))) as pool:
+        yield from results(
+            [pool.submit(_try, project, each, scratch / f"call-{number}") for number, each in enumerate(called)]
+        )
+
+
+def _try(project: Project, player: Player, folder: Path) -> Found:
+    try:
+        return _judge(player, _call(project, player, folder))
+    except AgentdError as error:
+        return Found("calls", player.agent, "problem", error.message, error.fix, {"answered": False})
+    except Exception as error:  # another package's adapter can raise anything
+        told = f"its adapter failed: {type(error).__name__}: {error}"
+        return Found("calls", player.agent, "problem", told, player.adapter.install or AGAIN, {"answered": False})
 
 
 def _judge(player: Player, tried: Tried) -> Found:
