@@ -292,6 +292,26 @@ def test_light_commands_import_nothing_heavy(planned: Sandbox, words: list[str])
     assert words == ["list"] or not {"hashlib", *code_of_families} & loaded  # which tells when changes were archived
 
 
+def test_planning_imports_nothing_that_runs_or_audits_tests() -> None:
+    code = "import sys, agentd.cli.plan, agentd.families.change.family\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    heavy = {
+        "agentd.evidence.outputs",
+        "agentd.evidence.runner",
+        "agentd.mcp",
+        "agentd.proof.evidence",
+        "agentd.proof.integrity",
+        "asyncio",
+        "genai_prices",
+        "mcp",
+        "psutil",
+        "questionary",
+        "rich",
+        "tomlkit",
+    }
+    assert not heavy & set(done.stdout.split())
+
+
 def test_the_page_of_help_is_what_click_prints_and_needs_no_click(sandbox: Sandbox) -> None:
     code = (
         "import sys\nfrom agentd.cli import main\ntry:\n    main()\nfinally:\n    print(*sys.modules, file=sys.stderr)"

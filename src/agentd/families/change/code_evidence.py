@@ -1,15 +1,11 @@
-"""The evidence about a change: what stands against an approval, and what of it a person has accepted."""
-
-from hashlib import sha256
+"""The evidence about a change: gathered, shown to a person, and what of it the person has accepted."""
 
 from agentd.evidence import installation
-from agentd.families.change import PLAN
-from agentd.families.change.approval import plan_is_as_approved
 from agentd.families.change.documents.tasks import listed
+from agentd.families.change.evidence_blockers import blockers
 from agentd.model.run import Outcome
 from agentd.proof import blockers as standing
 from agentd.proof import commands, evidence, record
-from agentd.proof.blockers import Blocker
 from agentd.proof.evidence import Planned
 from agentd.proof.evidence import try_out as try_out
 from agentd.proof.record import BASELINE, EVIDENCE
@@ -31,26 +27,6 @@ def test(work: Work) -> Outcome:
     removed = frozenset(task.path.removeprefix("./") for task in tasks if task.action == "DELETE")
     word, unknown = evidence.gather(work, Planned(named, removed))
     return Outcome("unknown" if unknown else "done", "; ".join(unknown) or word)
-
-
-def blockers(work: Work) -> tuple[Blocker, ...]:
-    """What in the evidence stands against an approval."""
-    seen, problem = record.evidence(work)
-    before, lost = record.evidence(work, BASELINE)
-    if seen is None:
-        return (Blocker("none", "", problem),)
-    if not record.base(work):
-        return (Blocker("none", "", "the files that the change began with are not known"),)
-    gone = (Blocker("none", "", f"{lost}, so that it is not known what was red before"),) if lost else ()
-    return (*gone, *_other_plan(work), *standing.blockers(seen, before, record.waived(work)))
-
-
-def _other_plan(work: Work) -> tuple[Blocker, ...]:
-    """A blocker if the plan is not the approved one; only a person can accept that."""
-    said = plan_is_as_approved(work.top)
-    sums = checksums.checksums(work.top, PLAN) if said else {}
-    name = f"plan:{sha256(repr(sorted(sums.items())).encode()).hexdigest()[:8]}"
-    return (Blocker("harm", name, said),) if said and name not in record.waived(work) else ()
 
 
 def accept_shown(work: Work) -> Outcome:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agentd.engine.waves import Item
-from agentd.families.change import NO_REVIEW, code_evidence, code_review, task_status, tasks
+from agentd.families.change import NO_REVIEW, code_review, evidence_blockers, task_status, tasks
 from agentd.families.change.code_review import REVIEW
 from agentd.git import trees
 from agentd.model.evidence import Evidence
@@ -101,7 +101,7 @@ def _judged(work: Work) -> tuple[CodeReview, str, str]:
 def _against(work: Work) -> tuple[Blocker, ...]:
     """What stands against an approval, whatever a reviewer says."""
     left = task_status.every_task_is_done(work)
-    return (*code_evidence.blockers(work), *([Blocker("none", "", left)] if left else []))
+    return (*evidence_blockers.blockers(work), *([Blocker("none", "", left)] if left else []))
 
 
 def _decide(work: Work, found: CodeReview, against: Sequence[Blocker]) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from agentd.calling.agent_call import Values
-from agentd.families.change import challenge, code_evidence, code_review, format_check, task_status, tasks
+from agentd.families.change import challenge, code_review, evidence_blockers, format_check, task_status, tasks
 from agentd.families.change.challenge import reviews
 from agentd.families.change.specs import affected
 from agentd.model.workflow import Step
@@ -46,7 +46,7 @@ def _of_code(work: Work) -> Values:
         return code_review.failing_output(found) if found else ""
 
     def against() -> str:
-        found = code_evidence.blockers(work) if record.evidence(work)[0] else ()
+        found = evidence_blockers.blockers(work) if record.evidence(work)[0] else ()
         return "\n".join(f"- {one.text}" for one in found) or "(nothing)"
 
     return {
