@@ -15,7 +15,7 @@ from tests.built_in import read_built_in
 SRC = Path(__file__).parents[1] / "src"
 LEVELS = [
     {"errors"},
-    {"files", "model", "process", "redaction", "temporary"},
+    {"clock", "files", "model", "process", "redaction", "temporary"},
     {"text"},
     {"engine", "workflows", "state", "git", "usage", "agents", "evidence", "prompts"},
     {"runs"},

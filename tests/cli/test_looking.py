@@ -25,6 +25,7 @@ LOOKING: tuple[tuple[str, ...], ...] = (
     ("doctor",),
     ("log", "a"),
     ("log", "a", "--raw"),
+    ("log", "a", "--timing"),
     ("show", "a"),
     ("trace",),
     ("trace", "a"),

@@ -15,6 +15,7 @@ from agentd.engine.decide import Stop
 from agentd.errors import AgentUnavailable, Interrupted
 from agentd.model.job import Failure, Reply
 from agentd.model.run import Intent, Outcome, Run
+from agentd.model.stamp import SERVICE
 from agentd.model.workflow import Step, Workflow
 from agentd.redaction import redact, secret_values
 from agentd.runs import ports, state_guard, worktree
@@ -135,22 +136,26 @@ def _wait(work: Work, player: Player, tried: Tried, tries: int, retries: int) ->
     seconds = retry.delay(tries, first, tried.reply.retry_after)
     work.say(f"⚠ {tried.outcome.note}: trying {player.agent} again in {seconds:g} s ({tries} of {retries})")
     until = time.monotonic() + seconds
-    while (left := until - time.monotonic()) > 0:
-        if work.project.interrupted.wait(min(left, 0.2)):
-            raise Interrupted(15)
-        if ports.Ports(work).stopping():
-            raise AgentUnavailable(f"Stopped before {player.agent} was tried again.", _again(work))
+    with work.laps.lap(SERVICE, "judge", player.agent):
+        while (left := until - time.monotonic()) > 0:
+            if work.project.interrupted.wait(min(left, 0.2)):
+                raise Interrupted(15)
+            if ports.Ports(work).stopping():
+                raise AgentUnavailable(f"Stopped before {player.agent} was tried again.", _again(work))
 
 
 def _try(call: AgentCall, run: Run, player: Player, afresh: bool) -> Tried:
     """One call of one agent, judged; what was not its to change is put back."""
     work, step = call.work, call.step
     env = call.prepare()
+    work.laps.close("prepare")
     job = make_job(call, run, player.agent, env, afresh)
+    work.laps.close("prompt")
     ended, told = converse(work, run, step, player, job)
     served = nudge.was_served(work, job.call)
     meddled = call.restore(run)
     forged = state_guard.put_state_back(work) or meddled
+    work.laps.close("restore")
     reply, resumed = told.reply, bool(job.session)
     if forged:
         return Tried(Outcome("failed", forged))
@@ -190,6 +195,7 @@ def _conclude(call: AgentCall, run: Run, told: Told) -> Outcome:
     """What a complete reply amounts to; the conversation of one that did its work is kept for later."""
     reply, top = told.reply, call.work.top
     outcome = call.judge(run, reply)
+    call.work.laps.close("judge")
     if reply.session and outcome.word != "failed" and not is_self_review(call.step):
         with top.guard:
             top.note(call.session_key, reply.session.encode(errors="replace").decode())

@@ -15,8 +15,11 @@ from agentd.errors import Interrupted
 from agentd.model.job import Command, Job
 from agentd.model.moment import Moment
 from agentd.model.run import Run
+from agentd.model.stamp import AGENT, FIRST_LINE, TOOLS_ASKED
 from agentd.model.workflow import Step
 from agentd.redaction import Stream, secret_values
+from agentd.runs import tool_trace
+from agentd.runs.call_scope import client_trace
 from agentd.runs.project import Project
 from agentd.runs.work import Work
 from agentd.state import durable, journal
@@ -24,12 +27,17 @@ from agentd.state import durable, journal
 
 @dataclass(frozen=True)
 class Ended:
-    """How an agent's program ended: by itself ("exit"), or by one of agentd's clocks or the limit of that name."""
+    """How an agent's program ended: by itself ("exit"), or by one of agentd's clocks or the limit of that name.
+
+    `begun` and `heard` are when it was started and when it printed its first line, by the monotonic clock.
+    """
 
     code: int
     how: str
     seconds: float
     errors: tuple[str, ...] = ()
+    begun: float = 0.0
+    heard: float | None = None
 
 
 class _Over(Exception):
@@ -54,7 +62,9 @@ def converse(work: Work, run: Run, step: Step, player: Player, job: Job) -> tupl
     work.project.watch(moment)
     made = None
     try:
+        work.laps.close("argv")
         ended = run_program(work.project, player, job, command, path, environment, watch)
+        _note_agent(work, player.agent, job.call, ended)
         told = transcripts.read(work, job.call, step.what)
         made = budget.record(work, run, step, told, round(ended.seconds * 1000))
     finally:
@@ -101,14 +111,15 @@ def run_program(
     key = os.environ.get(job.settings.get("api_key_env", ""), "")
     secrets = (*secret_values({**os.environ, **command.env}), *([key] if key else []))
     printed, mark = Stream(secrets), os.urandom(8).hex()
-    begun, turns, size = time.monotonic(), 0, 0
+    begun, heard, turns, size = time.monotonic(), None, 0, 0
     most = int(limits["transcripts_mb"]) * transcripts.MEGABYTE
     lent = agent_settings.lent(project.root, Path(job.cwd), command.merges)
     with lent, transcripts.written(transcript) as log:
         log.write(transcripts.first_line(player.agent, job, project.now(), mark))
 
         def keep(line: str) -> None:
-            nonlocal turns, size
+            nonlocal heard, turns, size
+            heard = heard or time.monotonic()
             size += len(line)
             if most and size > most:
                 raise _Over("transcripts_mb")
@@ -121,8 +132,10 @@ def run_program(
                     raise _Over("max_turns")
 
         try:
+            argv = sandbox.around_agent(project, job, command)
+            begun = time.monotonic()
             done = process.run(
-                sandbox.around_agent(project, job, command),
+                argv,
                 cwd=job.cwd,
                 env={**job.env, **command.env, **environment},
                 stdin=command.stdin,
@@ -132,13 +145,24 @@ def run_program(
                 on_line=keep,
                 stop=project.interrupted,
             )
-            ended = Ended(done.code, done.ended, done.seconds, tuple(map(Stream(secrets).clean, done.errors))[-40:])
+            errors = tuple(map(Stream(secrets).clean, done.errors))[-40:]
+            ended = Ended(done.code, done.ended, done.seconds, errors, begun, heard)
         except _Over as over:
-            ended = Ended(-15, over.limit, time.monotonic() - begun)
+            ended = Ended(-15, over.limit, time.monotonic() - begun, (), begun, heard)
         log.write(transcripts.last_line(ended.code, ended.how, ended.seconds, ended.errors, mark))
     if ended.how == "stopped":
         raise Interrupted(15)
     return ended
+
+
+def _note_agent(work: Work, agent: str, call: str, ended: Ended) -> None:
+    """The time of an agent's program, with what it did in it as far as that can be seen from here."""
+    over = ended.begun + ended.seconds
+    seen = [(FIRST_LINE, ended.begun, ended.heard)] if ended.heard else []
+    trace = tool_trace.read(client_trace(work.store.folder, call))
+    seen += [(TOOLS_ASKED, ended.begun, trace.asked)] if trace.asked else []
+    work.laps.close("launch", ended.begun)
+    work.laps.close(AGENT, over, agent, [*seen, *trace.calls])
 
 
 def _lay_out(job: Job, command: Command) -> None:

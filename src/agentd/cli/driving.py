@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 
 import click
 
-from agentd import temporary
+from agentd import clock, temporary
 from agentd.app import open_project
+from agentd.cli.ending import BEGUN
 from agentd.cli.face import attended_to, json_option, known_layouts
 from agentd.cli.live import View, is_terminal
 from agentd.cli.output import CONTROL
@@ -52,8 +53,11 @@ def project_for(as_json: bool, answers: str | None = None, **workflow: Any) -> P
     What a command left behind that was cut off is finished first.
     """
     view = View(None if as_json else sys.stdout)
+    context = click.get_current_context()
+    if BEGUN in context.meta:
+        clock.note_command(context.meta[BEGUN])
     # Whatever ends the command, its last words come after the live area has gone.
-    click.get_current_context().call_on_close(view.close)
+    context.call_on_close(view.close)
     someone = not as_json and is_terminal(sys.stdin) and is_terminal(sys.stdout)
 
     left = False

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import time
 from contextlib import suppress
 from typing import Any
 
@@ -12,12 +13,16 @@ from agentd import __version__
 from agentd.cli.output import print_json, say
 from agentd.errors import AgentdError, Interrupted
 
+# Under this name a command finds when the program began, by the monotonic clock.
+BEGUN = "agentd.begun"
+
 
 def end(cli: click.Command, args: list[str], layouts: tuple[Any, ...] | None = None) -> int:
     """Run the command line and give the exit code: 0, 1 expected error, 2 usage, 3 bug, 4 waiting, 128+n signal."""
-    as_json = "--json" in args
+    as_json, begun = "--json" in args, time.monotonic()
     try:
         with cli.make_context("agentd", args, obj=layouts) as context:
+            context.meta[BEGUN] = begun
             result = cli.invoke(context)
         if sys.stdout is not None:
             sys.stdout.flush()

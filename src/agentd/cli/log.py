@@ -5,9 +5,11 @@ from typing import Any
 
 import click
 
+from agentd.cli import timing_rows
 from agentd.cli.face import json_option, project_here
 from agentd.cli.output import tell
-from agentd.runs import overview
+from agentd.errors import UsageError
+from agentd.runs import overview, timing
 from agentd.runs.project import Project
 
 
@@ -17,12 +19,17 @@ from agentd.runs.project import Project
 @click.option("--raw", is_flag=True, help="What the agents' programs printed, redacted, instead of the diary.")
 @click.option("--call", default="", help="With --raw: only this call, such as propose-1.1.")
 @click.option("--follow", is_flag=True, help="Go on printing until nobody works on the run.")
+@click.option("--timing", "timed", is_flag=True, help="Where the time went: command by command and step by step.")
 @json_option
-def command(run: str, last: int | None, raw: bool, call: str, follow: bool, as_json: bool) -> int:
+def command(run: str, last: int | None, raw: bool, call: str, follow: bool, timed: bool, as_json: bool) -> int:
     """The diary of RUN: every step, outcome and decision, oldest first."""
+    if timed and (last or raw or call or follow):
+        raise UsageError("--timing shows the whole run and cannot be combined.", f"agentd log {run} --timing")
     project = project_here(as_json)
     if raw or call:
         return show_raw(project, run, call, last, as_json)
+    if timed:
+        return show_timing(project, run, as_json)
     folder, events = overview.log(project, run, last or 0)
     tell(as_json, {"folder": project.relative(folder), "events": events}, map(line, events))
     while follow and not as_json and overview.holder(project, run) is not None:
@@ -41,8 +48,15 @@ def show_raw(project: Project, run: str, call: str, last: int | None, as_json: b
     return tell(as_json, data, shown or [f"No agent was called in {run}."])
 
 
+def show_timing(project: Project, run: str, as_json: bool) -> int:
+    """The waterfall of a run: its commands, their steps and what these were busy with."""
+    folder, found = timing.timing(project, run)
+    data = {"folder": project.relative(folder), **timing.to_data(found)}
+    return tell(as_json, data, timing_rows.rows(found))
+
+
 def line(event: dict[str, Any]) -> str:
     """One entry as a line."""
-    known = ("n", "at", "event", "phase")
+    known = ("n", "at", "event", "phase", "clock")
     rest = "  ".join(f"{key}={value}" for key, value in event.items() if key not in known)
     return f"{str(event.get('at', ''))[:19]}  {event.get('phase', '')!s:<13} {event.get('event', '')!s:<8} {rest}"

@@ -14,6 +14,7 @@ from agentd.evidence.runner import run_command
 from agentd.git import trees
 from agentd.model.command import KINDS, Command, Kind
 from agentd.model.evidence import Evidence, Harm, Result
+from agentd.model.stamp import COMMAND
 from agentd.proof import blockers, file_copy, record
 from agentd.redaction import redact, secret_values
 from agentd.runs.config import read_config
@@ -137,14 +138,9 @@ def run_all(work: Work, place: Path, listed: Iterable[Command]) -> tuple[Result,
     seconds = float(work.project.config.get("evidence", "timeout_secs"))
     found = []
     for command in listed:
-        one = run_command(
-            command,
-            place,
-            {**work.environment(), **own},
-            seconds,
-            work.project.interrupted,
-            sandbox.around_tests(work.project, place / command.folder),
-        )
+        around = sandbox.around_tests(work.project, place / command.folder)
+        with work.laps.lap(COMMAND, "action", command.kind):
+            one = run_command(command, place, {**work.environment(), **own}, seconds, work.project.interrupted, around)
         clean = tuple(redact(line, secrets) for line in one.output)
         cases = tuple(replace(case, name=redact(case.name, secrets)) for case in one.cases)
         command = replace(command, run=redact(command.run, secrets))

@@ -3,12 +3,14 @@
 import fcntl
 import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from agentd.errors import AgentdError, NotFound, Refused
+from agentd.runs import tool_trace
 from agentd.runs.layout import Layout
 from agentd.runs.project import Project, look_at_project
 from agentd.runs.safe_paths import LARGEST, inside, read_text
@@ -76,6 +78,7 @@ class Desk:
     @contextmanager
     def at_work(self, tool: str, change_id: str | None = None) -> Iterator[State]:
         """One tool at a time, also among several servers of one call: what one read nobody changes before it writes."""
+        begun = time.monotonic()
         with self.turn:
             fd = os.open(self.folder, os.O_RDONLY | os.O_CLOEXEC)
             try:
@@ -83,12 +86,13 @@ class Desk:
                 yield self.admit(tool, change_id)
             finally:
                 os.close(fd)
+                tool_trace.note(client_trace(self.store.folder, self.call), tool, begun)
 
     def note_client(self) -> None:
         """Note that the agent of the call under way has found its tools."""
         with suppress(AgentdError):
             self._current()
-            durable.create(client_trace(self.store.folder, self.call), b"", "scratch")
+            durable.create(client_trace(self.store.folder, self.call), tool_trace.opening(), "scratch")
 
     def path(self, name: str) -> Path:
         """A file of the run by the name an agent gives: in full, from the run's folder, from the root, or a short one."""

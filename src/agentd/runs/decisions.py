@@ -6,6 +6,7 @@ from pathlib import Path
 
 from agentd.model.decision import Answer, Decision, Option, Question
 from agentd.model.run import Outcome, Run
+from agentd.model.stamp import PERSON
 from agentd.model.workflow import Step
 from agentd.runs import checksums
 from agentd.runs.choice import choose, valid_answer, writable
@@ -66,7 +67,7 @@ def settled(work: Work, matter: Matter) -> Decision | None:
 
 def put(work: Work, decision: Decision) -> Answer | None:
     """Ask whoever is there; the first valid answer wins, whoever gave it."""
-    with work.project.turn:
+    with work.laps.lap(PERSON, "gate"), work.project.turn:
         answer = work.project.ask(decision)
     if answer is None:
         return None

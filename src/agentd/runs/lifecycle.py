@@ -46,11 +46,11 @@ def start(
         else:
             load(layout).started(project, place)
             description = writable(description)
-            first = new_state(start_run(workflow, name, mode), description=description, **(fields or {}))
-            state = store.save(
-                first, project.now(), "start", workflow=workflow_name, mode=mode, description=description
-            )
+            state = new_state(start_run(workflow, name, mode), description=description, **(fields or {}))
         work = Work(project, layout, workflow, store, state)
+        work.laps.command = command or f"run {workflow_name}"
+        if not store.exists():
+            work.keep("start", workflow=workflow_name, mode=mode, description=description)
         try:
             stop = _drive(work, command, steps)
         except Interrupted as signal:
@@ -70,6 +70,7 @@ def go_on(
     """Take the run's lock and drive it from where it stands; `first` may do something before, or all there is to do."""
     with lock.acquire(place.folder, command or "resume"):
         work = work_on(project, place, runnable=True)
+        work.laps.command = command or "resume"
         family_of(work).settled(work)
         stop = _drive(work, command, steps, first)
     return told(project, place, work, stop)

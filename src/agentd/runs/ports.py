@@ -26,6 +26,8 @@ def go(work: Work, command: str = "", steps: int | None = None) -> Stop:
     """Drive a run from where it stands. A request to stop that is there already was for a process before this one."""
     if work.parent is None and answers.stop_requested(work.store.folder):
         answers.clear_stop(work.store.folder)
+    if work.parent is None:
+        work.laps.close("opening")
     _heed_phase(work)
     work.resting = False
     _, stop = drive(work.workflow, work.state.run, Ports(work), command, steps)
@@ -89,6 +91,7 @@ class Ports:
         if step.kind == "agent":
             return family_of(work).agents.perform(work, run, step)
         outcome: Outcome = work.layout.find(work.layout.actions[step.what][0])(work)
+        work.laps.close("action")
         if work.project.interrupted.is_set():
             raise Interrupted(15)
         return outcome

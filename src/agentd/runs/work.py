@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentd.model.workflow import Workflow
+from agentd.runs.laps import Laps
 from agentd.runs.layout import Layout
 from agentd.runs.project import Project
 from agentd.state import durable, reading
@@ -40,6 +41,7 @@ class Work:
         self.parent = parent
         self.guard = threading.RLock()  # children may run side by side and all keep their calls here
         self.resting = False
+        self.laps: Laps = Laps(parent.laps if parent else None)
 
     @property
     def item(self) -> str:
@@ -102,7 +104,9 @@ class Work:
             with top.guard:
                 if top.state is not top.saved:
                     top.keep("call", item=self.item)
-        self.state = self.saved = self.store.save(self.state, self.project.now(), event, **details)
+        stamped = {**details, "clock": self.laps.stamp()}
+        self.state = self.saved = self.store.save(self.state, self.project.now(), event, **stamped)
+        self.laps.close("save")
 
     def write(self, name: str, text: str) -> None:
         """A document of the run, written so that a kill leaves the old one or the new one."""

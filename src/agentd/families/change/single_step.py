@@ -39,6 +39,7 @@ def step(project: Project, name: str, change: str) -> Report:
     place = project.find(change, NAME)
     with lock.acquire(place.folder, name):
         work = work_on(project, place, runnable=True)
+        work.laps.command = f"step {name}"
         _refuse_step(work, name)
         entry = "begin" if (name, work.state.run.phase) == ("implement", "challenged") else name
         _refuse_gate(work, work.workflow.entries[entry])
