@@ -47,14 +47,14 @@ def main() -> int:
     return 0 if ratio <= RATIO_LIMIT and growth <= GROWTH_LIMIT else 1
 
 
-def raw_seconds(folder: Path) -> float:
+def raw_seconds(folder: Path, steps: int = STEPS) -> float:
     """The raw limit for as many steps."""
     folder.mkdir()
     line, snapshot = b"x" * 200 + b"\n", b"y" * 5000
     begun = time.perf_counter()
     handle = os.open(folder, os.O_RDONLY)
     journal = os.open(folder / "journal", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    for _ in range(STEPS):
+    for _ in range(steps):
         os.write(journal, line)
         os.fsync(journal)
         temp = os.open(folder / "temp", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)

@@ -1,9 +1,10 @@
 """Writes the pages that are made from the code: docs/cli.md from every --help, docs/workflows.md from every table,
-docs/abilities.md from the table of agents.
+docs/abilities.md from the table of agents, and in docs/performance.md the table of the benchmarks.
 
 With --check it writes nothing and fails if a page is not what the code says.
 """
 
+import ast
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,6 +40,7 @@ WORDS: dict[Move, str] = {
     "stop": "the step fails (exit 1)",
 }
 HERE = Path(__file__).parent
+BENCHMARKS = ("<!-- made by make docs -->", "<!-- end of what make docs makes -->")
 EXIT_CODES = """
 | exit code | meaning |
 |---|---|
@@ -54,7 +56,35 @@ EXIT_CODES = """
 def pages() -> dict[str, str]:
     """Every generated page with its text."""
     made = {"cli.md": cli_page(), "workflows.md": workflow_page(), "abilities.md": abilities_page()}
-    return {name: "\n".join(lines) for name, lines in made.items()}
+    return {name: "\n".join(lines) for name, lines in made.items()} | {"performance.md": performance_page()}
+
+
+def performance_page() -> str:
+    """The page as it is, with a row for each benchmark between the markers."""
+    text = (HERE / "performance.md").read_text(encoding="utf-8")
+    before, opened, rest = text.partition(BENCHMARKS[0])
+    _, closed, after = rest.partition(BENCHMARKS[1])
+    rows = map(benchmark_row, sorted((HERE.parent / "benchmarks").glob("[!_]*.py")))
+    return "\n".join(
+        (f"{before}{opened}", "| benchmark | what it measures | at most |", "|---|---|---|", *rows, closed + after)
+    )
+
+
+def benchmark_row(path: Path) -> str:
+    """A benchmark by the first sentence of its docstring and by its constants that are limits."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    about = " ".join((ast.get_docstring(tree) or "").split()).partition(". ")[0].rstrip(".")
+    limits = []
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and "LIMIT" in node.targets[0].id:
+            name, value = node.targets[0].id, ast.literal_eval(node.value)
+            word = name.removesuffix("_LIMIT").lower() if name.endswith("_LIMIT") else ""
+            limits += (
+                [f"{key}: {each:g}" for key, each in value.items()]
+                if isinstance(value, dict)
+                else [f"{word} {value:g}".strip()]
+            )
+    return f"| `{path.name}` | {about.replace('|', chr(92) + '|')} | {', '.join(limits)} |"
 
 
 def cli_page() -> Iterator[str]:
