@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentd.errors import AgentdError
-from agentd.git import trees
+from agentd.git import checkout, trees
 from agentd.git.repository import begin_repository, git, new_worktree
 from agentd.model.evidence import Changed
 
@@ -128,10 +128,21 @@ def test_an_empty_folder_is_the_empty_tree(project: Path) -> None:
 
 
 def test_new_files_of_more_than_5_mb_are_left_out_and_tracked_ones_are_not(project: Path) -> None:
-    write(project, {"large.bin": "x" * (trees.LARGEST_NEW_FILE + 1), "fits.bin": "x" * trees.LARGEST_NEW_FILE})
+    write(project, {"large.bin": "x" * (checkout.LARGEST_NEW_FILE + 1), "fits.bin": "x" * checkout.LARGEST_NEW_FILE})
     assert {"fits.bin"} == {*trees.paths(project, trees.snapshot(project))} - set(FIRST)
     git(project, "add", "large.bin")
     assert {"fits.bin", "large.bin"} == {*trees.paths(project, trees.snapshot(project))} - set(FIRST)
+
+
+@pytest.mark.parametrize("count", [1, 300])
+def test_a_tracked_file_in_a_folder_of_tools_counts_and_a_new_one_does_not(project: Path, count: int) -> None:
+    write(project, {"web/venv/tracked.py": "one\n"})
+    commit(project)
+    write(project, {"web/venv/tracked.py": "two\n", "web/venv/new.py": "new\n", "web/node_modules/x/new.js": "new\n"})
+    write(project, {f"new/{number}.txt": "new\n" for number in range(count)})
+    tree = trees.snapshot(project)
+    assert text_of(project, tree, "web/venv/tracked.py") == "two"
+    assert len(trees.changes(project, head_tree(project), tree)) == count + 1
 
 
 def test_a_branch_without_a_commit_has_files_too(tmp_path: Path) -> None:
@@ -184,13 +195,13 @@ def test_an_odd_name_is_a_name(project: Path, name: bytes) -> None:
 
 
 def test_a_large_new_file_with_an_odd_name_is_left_out_alone(project: Path) -> None:
-    write(project, {"*": "x" * (trees.LARGEST_NEW_FILE + 1), "-b": "small"})
+    write(project, {"*": "x" * (checkout.LARGEST_NEW_FILE + 1), "-b": "small"})
     assert {"-b"} == {*trees.paths(project, trees.snapshot(project))} - set(FIRST)
 
 
 def test_links_are_kept_and_never_followed(project: Path, tmp_path: Path) -> None:
     (tmp_path / "away").mkdir()
-    write(tmp_path, {"away/secret": "secret", "large": "x" * (trees.LARGEST_NEW_FILE + 1)})
+    write(tmp_path, {"away/secret": "secret", "large": "x" * (checkout.LARGEST_NEW_FILE + 1)})
     (project / "folder").symlink_to(tmp_path / "away")
     (project / "large").symlink_to(tmp_path / "large")
     (project / "nowhere").symlink_to("not/there")

@@ -44,7 +44,8 @@ def run(
     """
     removed = {name: None for name in os.environ if name.startswith("GIT_") and name not in KEPT}
     if isolated:
-        around = {**removed, **_ENVIRONMENT, **_work_tree(folder), **env}
+        top = work_tree(folder)
+        around = {**removed, **_ENVIRONMENT, **({"GIT_WORK_TREE": str(top)} if top else {}), **env}
         done = run_plain(("git", *_ISOLATED, *args), cwd=folder, env=around, stdin=stdin, timeout=TIMEOUT)
     else:
         # A hook can start processes that outlive git; `process.run` ends them.
@@ -74,11 +75,11 @@ def quoted(folder: Path) -> str:
     return shlex.quote(str(folder))
 
 
-def _work_tree(folder: Path) -> dict[str, str]:
-    """Return the variable that sets the work tree, found by looking for `.git` as git does."""
+def work_tree(folder: Path) -> Path | None:
+    """Return the top folder of the work tree that contains `folder`, found by looking for `.git` as git does."""
     real = Path(os.path.realpath(folder))
     for place in (real, *real.parents):
         mark = place / ".git"
         if mark.is_file() or (mark / "HEAD").exists():
-            return {"GIT_WORK_TREE": str(place)}
-    return {}
+            return place
+    return None

@@ -3,57 +3,55 @@
 The user's index, branches, stash and files are never changed. Only objects and refs below refs/agentd are added.
 """
 
-import hashlib
 import os
-import posixpath
-import shutil
 import stat
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from tempfile import gettempdir
 
 from agentd import files, temporary
 from agentd.errors import AgentdError
+from agentd.git.checkout import UNCHANGED, add, find_checkout, new_files, submodules
 from agentd.git.program import fields, quoted, run, text
+from agentd.git.verified_index import PARALLEL, SETTLES, keep_trees, look
 from agentd.model.evidence import Changed
 
-LARGEST_NEW_FILE = 5 << 20
-# Files made by tools. Many projects forget to ignore them.
-LEFT_BEHIND = frozenset(
-    b"__pycache__ .pytest_cache .mypy_cache .ruff_cache .hypothesis .tox .nox .venv venv .coverage htmlcov "
-    b"node_modules .nyc_output .gradle .eggs .DS_Store".split()
-)
 LARGEST_TEXT = 1 << 20
 _LOOKED_INTO = 8000
 _ABSENT = b"000000"
 _SUBMODULE = b"160000"
-_SHA1_LENGTH = 40
-_PART = 1 << 20
-# File contents are stored and written unchanged, and a sparse checkout does not limit which files are.
-_EXACT = ("autocrlf=false", "eol=lf", "safecrlf=false", "sparseCheckout=false")
-_UNCHANGED = tuple(word for setting in _EXACT for word in ("-c", f"core.{setting}"))
 
 
-def snapshot(folder: Path, without: Sequence[str] = ()) -> str:
+def snapshot(folder: Path, without: Sequence[str] = (), settles: int = SETTLES) -> str:
     """Store all files below `folder` as a tree, tracked or untracked, except ignored ones, and return its hash.
 
     Left out are paths below those in `without`, untracked files of more than 5 MB, files made by tools, and nested
     repositories that are not submodules. A tracked file is stored as it is in the index if it cannot be read, or if a
-    sparse checkout left it out. A submodule is stored as the commit that is checked out in it.
+    sparse checkout left it out. A submodule is stored as the commit that is checked out in it. A tracked file that this
+    process has read before is not read again if its stat data is the same and it had not changed for `settles` seconds.
     """
-    with temporary.folder() as room:
-        index = {"GIT_INDEX_FILE": str(Path(room, "index"))}
-        _copy_index(folder, Path(room, "index"))
-        away = _inner(folder, (*without, os.path.realpath(gettempdir())))
-        new = fields(folder, "ls-files", "-z", "--others", "--exclude-standard", env=index)
-        away |= {path.rstrip(b"/") for path in new if is_too_much(folder, path)}
-        submodules = _update_index(folder, index, away)
-        paths = b"".join((b".\0", *(b":(exclude,literal)%s\0" % path for path in sorted({*away, *submodules}))))
-        words = ("add", "--all", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul")
-        run(folder, *_UNCHANGED, *words, stdin=paths, env=index, accept=(0, 1))  # 1: some files cannot be read
-        # `ls-files` prints paths relative to `folder`, so an index made of them is the tree of that folder alone.
-        staged = [entry for entry in fields(folder, "ls-files", "-z", "--stage", env=index) if _counts(entry, away)]
-        return _tree(folder, staged)
+    checkout = find_checkout(folder, without, settles)
+    with temporary.folder() as room, ThreadPoolExecutor(1) as beside:
+        listed = beside.submit(new_files, checkout)
+        written = Path(room, "index")
+        verified, doubted = look(checkout, written)
+        env = {"GIT_INDEX_FILE": str(written)}
+        new, left_out = listed.result()
+        inside, others = submodules(checkout, verified.submodules)
+        wanted = [*doubted, *others, *new]
+        if (wanted or inside) and len(verified.ends) >= PARALLEL and not verified.more and not verified.conflicts:
+            _write_tree(folder, env)
+            keep_trees(checkout, verified, written)
+        if inside:
+            run(checkout.top, "update-index", "-z", "--stdin", stdin=b"\0".join(inside), env=env)
+        if wanted:
+            add(checkout, wanted, {*left_out, *inside}, env)
+        if verified.conflicts:
+            _drop_conflicts(folder, env)
+        tree = _write_tree(folder, env, checkout.prefix)
+        if not (wanted or inside or verified.more):
+            keep_trees(checkout, verified, written)
+        return tree
 
 
 def store(folder: Path, names: Collection[str]) -> str:
@@ -141,7 +139,7 @@ def lay_out(folder: Path, tree: str, target: Path) -> None:
     with temporary.folder() as room:
         place = text(folder, "rev-parse", "--absolute-git-dir")
         around = {"GIT_DIR": place, "GIT_WORK_TREE": str(target.resolve()), "GIT_INDEX_FILE": f"{room}/index"}
-        run(target, *_UNCHANGED, "read-tree", "--reset", "-u", tree, env=around)
+        run(target, *UNCHANGED, "read-tree", "--reset", "-u", tree, env=around)
 
 
 def overlaid(folder: Path, tree: str, other: str, wanted: Iterable[str]) -> str:
@@ -155,17 +153,6 @@ def patch(folder: Path, old: str, new: str) -> str:
     """Return the differences of two trees as a patch with a diffstat, for people and reviewers to read."""
     options = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--patch", "--stat")
     return run(folder, "diff-tree", "-r", *options, old, new).decode("utf-8", "replace")
-
-
-def _copy_index(folder: Path, target: Path) -> None:
-    """Copy the user's index, if there is one."""
-    real = folder / text(folder, "rev-parse", "--git-path", "index")
-    try:
-        shutil.copy2(real, target)
-    except FileNotFoundError:
-        return  # nothing was ever added here
-    except OSError as trouble:
-        raise AgentdError(f"{real} cannot be read: {trouble.strerror}.", f"ls -l {quoted(real)}") from trouble
 
 
 def _tree(folder: Path, entries: Iterable[bytes], base: str = "") -> str:
@@ -184,78 +171,19 @@ def _put(folder: Path, entries: Iterable[bytes], index: dict[str, str]) -> None:
     run(folder, "update-index", "-z", "--index-info", stdin=stdin, env=index)
 
 
-def _inner(folder: Path, away: Iterable[str]) -> set[bytes]:
-    """Return those of the paths that are below `folder`, relative to it."""
-    top = folder.resolve()
-    found = {posixpath.normpath(os.path.relpath(top / path, top)) for path in away}
-    return {os.fsencode(path) for path in found if path != "." and path.split("/")[0] != ".."}
+def _drop_conflicts(folder: Path, env: dict[str, str]) -> None:
+    """Remove the files that are still in conflict from an index."""
+    listed = fields(folder, "ls-files", "-z", "--unmerged", "--full-name", env=env)
+    if listed:
+        _put(folder, (b"0 %s\t%s" % (entry.split(b" ")[1], entry.partition(b"\t")[2]) for entry in listed), env)
 
 
-def _update_index(folder: Path, index: dict[str, str], away: Collection[bytes]) -> list[bytes]:
-    """Make `git add` read every file whose content is not as the index says, and return the paths of the submodules.
-
-    Times, sizes and flags in the index can mark a changed file as unchanged, so contents are compared. Submodules are
-    updated here: `git add` would run `git status` in them, with filter drivers that an agent in a sandbox can set up.
-    """
-    doubted, submodules, top = [], [], os.fsencode(folder.resolve())
-    for entry in fields(folder, "ls-files", "-z", "-v", "--stage", env=index):
-        tag, about, path = entry[:1], *entry[2:].split(b"\t", 1)
-        mode, known, stage = about.split(b" ")
-        if stage != b"0" or _lies_below(path, away):
-            continue
-        file = os.path.join(top, path)
-        if mode == _SUBMODULE:
-            if os.path.lexists(file + b"/.git") and os.path.realpath(file) == file:
-                submodules.append(path)
-        elif (tag not in b"Ss" or os.path.lexists(file)) and (tag != b"H" or _hash(file, len(known)) != known.decode()):
-            doubted.append((about, path))
-    if doubted:
-        above = run(folder, "rev-parse", "--show-prefix").removesuffix(b"\n")
-        # An entry that is replaced has no time and no size.
-        _put(folder, (b"%s\t%s%s" % (about, above, path) for about, path in doubted), index)
-    if submodules:
-        run(folder, "update-index", "-z", "--stdin", stdin=b"\0".join(submodules), env=index)
-    return submodules
-
-
-def _hash(path: bytes, length: int) -> str:
-    """Return the blob hash of a file or link, SHA-1 or SHA-256 by its length, or "" if it cannot be read."""
-    make = hashlib.sha1 if length == _SHA1_LENGTH else hashlib.sha256
-    try:
-        there = os.lstat(path)
-        found = make(b"blob %d\0" % there.st_size, usedforsecurity=False)
-        if stat.S_ISLNK(there.st_mode):
-            found.update(os.readlink(path))
-        elif not stat.S_ISREG(there.st_mode):
-            return ""
-        else:
-            with open(path, "rb", buffering=0) as file:
-                while part := file.read(_PART):
-                    found.update(part)
-    except OSError:
-        return ""
-    return found.hexdigest()
-
-
-def is_too_much(folder: Path, path: bytes) -> bool:
-    """Return whether an untracked path is a nested repository, a file of more than 5 MB, or made by a tool."""
-    if not LEFT_BEHIND.isdisjoint(path.split(b"/")):
-        return True
-    try:
-        return path.endswith(b"/") or os.lstat(os.path.join(os.fsencode(folder), path)).st_size > LARGEST_NEW_FILE
-    except OSError:
-        return False
-
-
-def _counts(entry: bytes, away: Collection[bytes]) -> bool:
-    """Return whether an entry of the index is not in conflict and not below the paths `away`."""
-    about, _, path = entry.partition(b"\t")
-    return about.endswith(b" 0") and not _lies_below(path, away)
-
-
-def _lies_below(path: bytes, away: Collection[bytes]) -> bool:
-    parts = path.split(b"/")
-    return any(b"/".join(parts[:length]) in away for length in range(1, len(parts) + 1))
+def _write_tree(folder: Path, env: dict[str, str], prefix: str = "") -> str:
+    """Store the tree of an index, or of a folder in it, and return its hash."""
+    words = (*UNCHANGED, "write-tree", "--missing-ok", *([f"--prefix={prefix}"] if prefix else ()))
+    if prefix and not run(folder, "ls-files", "-z", env=env):
+        return _tree(folder, ())
+    return text(folder, *words, env=env)
 
 
 def _texts(folder: Path, blobs: Collection[bytes]) -> Iterator[tuple[bytes, str]]:

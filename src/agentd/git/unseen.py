@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from agentd import files
-from agentd.git import trees
+from agentd.git import checkout, trees
 from agentd.git.program import fields, text
 
 # Folders with installed or built files, which can be made again.
@@ -30,7 +30,7 @@ def unseen(folder: Path, without: Sequence[str] = ()) -> Iterator[str]:
     """
     listed = set(fields(folder, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"))
     new = fields(folder, "ls-files", "-z", "--others", "--exclude-standard")
-    listed |= {path for path in new if trees.is_too_much(folder, path)}
+    listed |= {path for path in new if checkout.is_too_much(folder, path)}
     listed |= {os.fsencode(path) + b"/" for path in without}
     found = (file for path in sorted(listed) if not _is_made(path) for file in _below(os.fsencode(folder), path))
     return (trees.shown(file) for file in islice(dict.fromkeys(found), MOST))
@@ -71,4 +71,4 @@ def _below(top: bytes, path: bytes) -> Iterator[bytes]:
 
 
 def _is_made(path: bytes) -> bool:
-    return not (MADE | trees.LEFT_BEHIND).isdisjoint(path.split(b"/"))
+    return not (MADE | checkout.LEFT_BEHIND).isdisjoint(path.split(b"/"))
