@@ -20,6 +20,7 @@ from agentd.engine.advance import start
 from agentd.families.change import LAYOUT
 from agentd.git.repository import begin_repository
 from agentd.mcp.server import Documents
+from agentd.mcp.toolbox import Toolbox
 from agentd.model.run import Intent
 from agentd.model.tools import TOOLS
 from agentd.runs.call_scope import open_desk
@@ -87,7 +88,7 @@ class Bench:
         """The server in this process, spoken to with the SDK's client."""
 
         async def main() -> None:
-            server = Documents(open_desk(LAYOUTS, self.folder, self.call if call is None else call))
+            server = Documents(Toolbox(open_desk(LAYOUTS, self.folder, self.call if call is None else call)))
             async with Client(server, mode=mode) as client:
                 await what(client)
 

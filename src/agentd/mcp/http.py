@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from agentd.app import LAYOUTS
 from agentd.errors import AgentdError
 from agentd.mcp.server import Documents
+from agentd.mcp.toolbox import Toolbox
 from agentd.runs.call_scope import open_desk
 
 HOST = "127.0.0.1"
@@ -51,7 +52,7 @@ def serve(folder: Path, call: str, port: int, token: str, say: Callable[[str], N
             raise AgentdError(f"Port {port} cannot be used: {error.strerror}.", "agentd mcp --http --port 0") from None
         port = listener.getsockname()[1]
         hosts = [f"{HOST}:{port}", f"localhost:{port}"]
-        app = Documents(open_desk(LAYOUTS, folder, call)).streamable_http_app(
+        app = Documents(Toolbox(open_desk(LAYOUTS, folder, call))).streamable_http_app(
             host=HOST,
             max_request_body_size=LARGEST_BODY,
             transport_security=TransportSecuritySettings(

@@ -1,0 +1,96 @@
+"""The tools of one call: which of them it may use now, and what each use comes to. Every refusal is an answer.
+
+The rules are here for every way the tools are served; it knows nothing of the protocol.
+"""
+
+import logging
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from agentd.errors import AgentdError
+from agentd.mcp.argument_checks import check_arguments, problems
+from agentd.mcp.tool import make_tool
+from agentd.mcp.tools import MODULES
+from agentd.runs.call_scope import Desk
+
+INSTRUCTIONS = (
+    "The documents of one agentd change. Write them with these tools, never by hand: they check what you send. "
+    "A refused call says what to send instead; correct it and call again."
+)
+NOBODY = "No agentd run is under way here."
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a tool says: words for the agent, and the same as data unless it refused."""
+
+    text: str
+    data: dict[str, Any] | None = None
+
+    @property
+    def refused(self) -> bool:
+        return self.data is None
+
+    def result(self) -> dict[str, Any]:
+        """The result of a call as the protocol has it."""
+        content = [{"type": "text", "text": self.text}]
+        if self.data is None:
+            return {"content": content, "isError": True}
+        return {"content": content, "structuredContent": self.data, "isError": False}
+
+
+class Toolbox:
+    """The tools at one desk; at none, there are no tools. What a call may do is read from the run's state each time."""
+
+    def __init__(self, desk: Desk | None) -> None:
+        self.desk = desk
+
+    @property
+    def instructions(self) -> str:
+        return INSTRUCTIONS if self.desk else NOBODY
+
+    def listed(self) -> list[dict[str, Any]]:
+        """The tools that may be used now."""
+        if self.desk is None:
+            return []
+        self._note_client(self.desk)
+        return [make_tool(name).listed() for name in self.desk.tools() if name in MODULES]
+
+    def call(self, name: str, sent: dict[str, Any]) -> Answer:
+        """What the tool says, or what to send instead."""
+        if self.desk is None:
+            return Answer(NOBODY)
+        self._note_client(self.desk)
+        try:
+            return self._call(self.desk, name, sent)
+        except AgentdError as error:
+            return Answer(error.message + (f" Instead: {error.fix}." if error.fix else ""))
+        except Exception:  # a defect: its text is for the person, and the server goes on
+            logging.getLogger(__name__).exception("The tool %s failed", name)
+            return Answer(f"Error executing tool {name}")
+
+    def _call(self, desk: Desk, name: str, sent: dict[str, Any]) -> Answer:
+        check_arguments(desk, sent)
+        desk.admit(name, sent.get("change_id"))
+        if name not in MODULES:
+            return Answer(f"Unknown tool: {name}")
+        tool = make_tool(name)
+        try:
+            arguments = tool.accept(sent)
+        except ValidationError as error:
+            return Answer("\n".join(problems(error)))
+        arguments.pop("project_path")
+        with desk.at_work(name, arguments.get("change_id")):
+            data = tool.data(tool.function(desk, **arguments))
+        return Answer(data["message"], data)
+
+    def _note_client(self, desk: Desk) -> None:
+        """Leave a trace that the agent has found its tools: for its call, and for `agentd doctor`."""
+        desk.note_client()
+        greeted = os.environ.get("AGENTD_GREETED")
+        if greeted:
+            Path(greeted).touch()
