@@ -36,8 +36,13 @@ def read(path: "str | os.PathLike[str]", largest: int = LARGE, flags: int = 0) -
 
 
 def bounded(file: BinaryIO, name: str, largest: int = LARGE) -> bytes:
-    """All that is in an open file, if that is not too much."""
-    if os.fstat(file.fileno()).st_size > largest or len(data := file.read(largest + 1)) > largest:
+    """All that is in an open file, if that is not too much. A read asks for no more than the file has: room for
+    `largest` costs more than the reading."""
+    size = os.fstat(file.fileno()).st_size
+    data = file.read(min(size, largest) + 1)
+    if size < len(data) <= largest:  # it grows, or is of a kind that does not tell its size
+        data += file.read(largest + 1 - len(data))
+    if max(size, len(data)) > largest:
         raise Unreadable(errno.EFBIG, f"it is larger than {largest >> 20} MiB", name)
     return data
 
