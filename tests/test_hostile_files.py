@@ -11,7 +11,8 @@ from agentd import files
 from agentd.evidence.detection import detect
 from agentd.model.command import Command
 from agentd.model.evidence import Changed
-from agentd.proof.integrity import audit, files_run
+from agentd.proof.integrity.command_files import files_run
+from agentd.proof.integrity.harm_audit import audit
 from tests.cli.conftest import planned as planned
 from tests.cli.conftest import planned_once as planned_once
 from tests.hostile_files import KINDS, SECONDS, child, clear, put

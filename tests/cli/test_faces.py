@@ -300,7 +300,7 @@ def test_planning_imports_nothing_that_runs_or_audits_tests() -> None:
         "agentd.evidence.runner",
         "agentd.mcp",
         "agentd.proof.evidence",
-        "agentd.proof.integrity",
+        "agentd.proof.integrity.harm_audit",
         "asyncio",
         "genai_prices",
         "mcp",

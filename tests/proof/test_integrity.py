@@ -10,20 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentd.model.evidence import Changed
-from agentd.proof.integrity import (
-    audit,
-    broken_python,
-    compiled,
-    files_run,
-    is_test,
-    is_test_config,
-    javascript,
-    may_hold_tests,
-    python,
-)
+from agentd.proof.integrity import broken_python, compiled, javascript, python
+from agentd.proof.integrity.command_files import files_run
+from agentd.proof.integrity.harm_audit import audit
+from agentd.proof.integrity.inventory import may_hold_tests
 from agentd.proof.integrity.inventory import tests_in as found_in
 from agentd.proof.integrity.parsed import ParsedFile
-from agentd.proof.integrity.paths import language
+from agentd.proof.integrity.paths import is_test, is_test_config, language
 
 Case = dict[str, Any]
 CASES: list[Case] = yaml.safe_load((Path(__file__).parent / "harms.yaml").read_text("utf-8"))

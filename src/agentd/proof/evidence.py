@@ -7,7 +7,9 @@ from agentd import files
 from agentd.git import trees
 from agentd.model.evidence import Changed, Evidence, Harm, Result
 from agentd.model.run import Outcome
-from agentd.proof import blockers, commands, hidden_code, integrity, record, red_first
+from agentd.proof import blockers, commands, hidden_code, record, red_first
+from agentd.proof.integrity.command_files import files_run
+from agentd.proof.integrity.harm_audit import audit
 from agentd.runs.work import Work
 
 
@@ -50,7 +52,7 @@ def gather(work: Work, planned: Planned) -> tuple[str, list[str]]:
 
 def _audited(changed: Sequence[Changed], planned: Planned) -> list[Harm]:
     """What the change did to the tests; what the approved plan says in so many words is none."""
-    found = integrity.audit(changed, planned.named)
+    found = audit(changed, planned.named)
     return [harm for harm in found if not (harm.rule == "deleted_test" and harm.file in planned.removed)]
 
 
@@ -79,7 +81,7 @@ def _other_scripts(work: Work, changed: Sequence[Changed]) -> list[Harm]:
 
     harms = []
     for command in commands.commands(work):
-        for path in sorted(integrity.files_run(command.run, command.folder, read) & ours.keys()):
+        for path in sorted(files_run(command.run, command.folder, read) & ours.keys()):
             became = "is gone" if ours[path].new is None else "has changed"
             message = f"it {became}, and “{command.name}” runs it: what that says is no longer what it was"
             harms.append(Harm("changed_test_command", message, path, quote=path))

@@ -7,7 +7,9 @@ from hashlib import sha256
 from agentd.git import trees
 from agentd.model.command import Command
 from agentd.model.evidence import Changed, Evidence, Harm, Result
-from agentd.proof import commands, file_copy, integrity, record
+from agentd.proof import commands, file_copy, record
+from agentd.proof.integrity.inventory import may_hold_tests, tests_in
+from agentd.proof.integrity.paths import is_test
 from agentd.runs.work import Work
 
 
@@ -15,15 +17,15 @@ def red_first(
     work: Work, changed: Sequence[Changed], planned: Collection[str]
 ) -> tuple[tuple[Result, ...], list[Harm]]:
     """Tests that the plan names, tried on the code as it was: what passes there too proves nothing about the change."""
-    named = {path for path in planned if integrity.is_test(path)}
+    named = {path for path in planned if is_test(path)}
     new = {one.path: one.new for one in changed if one.new is not None and one.path in named}
-    new = {path: text for path, text in new.items() if integrity.may_hold_tests(path, text)}
-    held = {path: integrity.tests_in(path, text) for path, text in new.items()}
+    new = {path: text for path, text in new.items() if may_hold_tests(path, text)}
+    held = {path: tests_in(path, text) for path, text in new.items()}
     empty = [path for path, tests in held.items() if tests is not None and not tests]
     harms = [Harm("no_test", "it has no test", path, quote=path) for path in empty]
     if not new:
         return (), []
-    laid = [one for one in changed if one.new is not None and integrity.is_test(one.path)]
+    laid = [one for one in changed if one.new is not None and is_test(one.path)]
     results = _tried(work, laid)
     for path in new:
         if _passed(path, results):

@@ -15,7 +15,7 @@ from agentd.library.shelf import Shelf
 from agentd.model.change import Spec, Task
 from agentd.model.evidence import Evidence
 from agentd.proof import record
-from agentd.proof.integrity import is_test
+from agentd.proof.integrity.paths import is_test
 from agentd.proof.task_done import undone
 from agentd.runs.overview import Unreadable
 from agentd.runs.project import Project

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from re import escape, search
 
 from agentd.model.evidence import Case, Counts, Evidence, Result, Status
-from agentd.proof.integrity import is_test
+from agentd.proof.integrity.paths import is_test
 
 _WORST_FIRST: tuple[Status, ...] = ("red", "unknown", "none", "green")
 Whose = Callable[[str], bool | None]

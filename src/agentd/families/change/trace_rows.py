@@ -13,7 +13,7 @@ from agentd.families.change.trace_proof import covering, prove
 from agentd.library.claims import named
 from agentd.model.change import Requirement, Task
 from agentd.proof.blockers import NO_TESTS
-from agentd.proof.integrity import is_test
+from agentd.proof.integrity.paths import is_test
 
 _ARROW = re.compile(r"\s*(?:->|→)\s*")
 
