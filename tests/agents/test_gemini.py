@@ -111,7 +111,7 @@ def test_the_server_is_registered_alike_for_every_call() -> None:
     assert entry == {
         "command": "/usr/bin/python3",
         "args": ["-P", "-m", "agentd", "mcp"],
-        "env": {"AGENTD_DESK": "$AGENTD_DESK", "AGENTD_CALL": "$AGENTD_CALL"},
+        "env": {name: f"${name}" for name in ("AGENTD_DESK", "AGENTD_CALL", "AGENTD_SOCKET")},
         "trust": True,
     }
     other = replace(JOB, call="review-2.1", server=(*JOB.server[:-1], "review-2.1"), edits=True, tools=())

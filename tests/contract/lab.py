@@ -101,7 +101,7 @@ class Lab(Sandbox):
             (own / "lib").symlink_to(Path(sys.prefix) / "lib")
         program = own / "bin" / "python"
         program.write_text(
-            f'#!/bin/bash\n[[ " $* " == *" -m agentd mcp "* ]] && {{ {instead}; }}\nexec -a "$0" {sys.executable} "$@"\n'
+            f'#!/bin/bash\n[[ " $* " == *" agentd mcp "* ]] && {{ {instead}; }}\nexec -a "$0" {sys.executable} "$@"\n'
         )
         program.chmod(0o755)
         self.python = str(program)

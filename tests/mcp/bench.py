@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,11 @@ from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
 from agentd.app import LAYOUTS, open_project
+from agentd.calling.tool_host import ToolHost
 from agentd.engine.advance import start
 from agentd.families.change import LAYOUT
 from agentd.git.repository import begin_repository
+from agentd.mcp.protocol import Conversation
 from agentd.mcp.server import Documents
 from agentd.mcp.toolbox import Toolbox
 from agentd.model.run import Intent
@@ -62,19 +64,29 @@ class Bench:
         return [sys.executable, "-P", "-m", "agentd", "mcp"]
 
     @contextmanager
-    def raw(self, call: str | None = None, crash: str = "", greet: bool = True) -> Iterator["Raw"]:
-        """The server as a process of its own, spoken to in lines of JSON."""
-        env = self.env(call) | ({"AGENTD_CRASH": crash} if crash else {})
-        with subprocess.Popen(
-            self.argv(),
-            cwd=self.root.parent,
-            env=env,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-        ) as process:
-            raw = Raw(process)
+    def raw(
+        self, call: str | None = None, crash: str = "", greet: bool = True, way: str = "alone"
+    ) -> Iterator["Process"]:
+        """A server in a process, spoken to in lines of JSON: one that stands alone, or the host of the run, which an agent
+        reaches through a forwarder."""
+        order = {"AGENTD_CRASH": crash} if crash else {}
+        env = self.env(call)
+        with ExitStack() as stack:
+            words = self.argv()
+            if way == "served":
+                words = self.forwarder(stack.enter_context(self.host(order)), call)
+            process = stack.enter_context(
+                subprocess.Popen(
+                    words,
+                    cwd=self.root.parent,
+                    env=env if way == "served" else env | order,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    encoding="utf-8",
+                )
+            )
+            raw = Process(process)
             try:
                 if greet:
                     raw.greet()
@@ -83,6 +95,29 @@ class Bench:
                 if process.poll() is None:
                     process.stdin.close()  # type: ignore[union-attr]  # it is a pipe
                     process.wait(timeout=30)
+
+    @contextmanager
+    def host(self, env: Mapping[str, str] | None = None) -> Iterator[ToolHost]:
+        """The host of the run, started as agentd does."""
+        os.environ.update(env or {})
+        try:
+            host = ToolHost(self.folder)
+        finally:
+            for name in env or ():
+                del os.environ[name]
+        with closing(host):
+            yield host
+
+    def forwarder(self, host: ToolHost, call: str | None = None, folder: Path | None = None) -> list[str]:
+        """The words that an agent starts as its server."""
+        return [*host.words(folder or self.folder, self.call if call is None else call)]
+
+    def here(self, call: str | None = None) -> "Here":
+        """The server that a host forks, in this process."""
+        desk = open_desk(LAYOUTS, self.folder, self.call if call is None else call)
+        here = Here(Conversation(Toolbox(desk)))
+        here.greet()
+        return here
 
     def talk(self, what: Callable[[Client], Awaitable[None]], mode: str = "auto", call: str | None = None) -> None:
         """The server in this process, spoken to with the SDK's client."""
@@ -133,9 +168,14 @@ class Bench:
 class Raw:
     """A conversation in lines."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self.process = process
+    def __init__(self) -> None:
         self.number = 0
+
+    def line(self, text: str) -> None:
+        raise NotImplementedError
+
+    def receive(self) -> dict[str, Any]:
+        raise NotImplementedError
 
     def greet(self, version: str = "2025-06-18") -> dict[str, Any]:
         client = {"name": "raw", "version": "1"}
@@ -145,18 +185,6 @@ class Raw:
 
     def send(self, message: Any) -> None:
         self.line(json.dumps(message))
-
-    def line(self, text: str) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(text + "\n")
-        self.process.stdin.flush()
-
-    def receive(self) -> dict[str, Any]:
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        assert line, f"the server ended: {self.process.stderr.read() if self.process.stderr else ''}"
-        answer: dict[str, Any] = json.loads(line)
-        return answer
 
     def request(self, method: str, **params: Any) -> dict[str, Any]:
         self.number += 1
@@ -171,6 +199,43 @@ class Raw:
     def call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         result: dict[str, Any] = self.request("tools/call", name=tool, arguments=dict(arguments))["result"]
         return result
+
+
+class Here(Raw):
+    """A conversation with the server in this process."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        super().__init__()
+        self.conversation = conversation
+        self.came: list[bytes] = []
+
+    def line(self, text: str) -> None:
+        answer = self.conversation.answer(text.encode() + b"\n")
+        self.came += [answer] if answer else []
+
+    def receive(self) -> dict[str, Any]:
+        answer: dict[str, Any] = json.loads(self.came.pop(0))
+        return answer
+
+
+class Process(Raw):
+    """A conversation with a server in a process of its own."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        super().__init__()
+        self.process = process
+
+    def line(self, text: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(text + "\n")
+        self.process.stdin.flush()
+
+    def receive(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line, f"the server ended: {self.process.stderr.read() if self.process.stderr else ''}"
+        answer: dict[str, Any] = json.loads(line)
+        return answer
 
     def died(self, seconds: float = 30) -> int:
         deadline = time.monotonic() + seconds

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -106,9 +107,9 @@ def raw(bench: Bench) -> Iterator[Raw]:
     bench.with_git()
     assert not bench.call_tool("create_proposal", samples.PROPOSAL).is_error
     assert not bench.call_tool("append_review", samples.APPEND).is_error
-    with bench.raw() as conversation:
-        yield conversation
-        assert conversation.process.poll() is None
+    conversation = bench.here()
+    yield conversation
+    assert conversation.request("ping")["result"] == {}
 
 
 def refused(raw: Raw, bench: Bench, tool: str, arguments: dict[str, Any]) -> str:
@@ -125,7 +126,13 @@ def refused(raw: Raw, bench: Bench, tool: str, arguments: dict[str, Any]) -> str
     return words
 
 
-def test_every_tool_works_on_what_it_should(raw: Raw, bench: Bench) -> None:
+@pytest.mark.parametrize("way", ["here", "alone", "served"])
+def test_every_tool_works_on_what_it_should(raw: Raw, bench: Bench, way: str) -> None:
+    with nullcontext(raw) if way == "here" else bench.raw(way=way) as conversation:
+        works(conversation)
+
+
+def works(raw: Raw) -> None:
     assert set(ARGUMENTS) == set(TOOLS)
     raw.call("write_knowledge", {**samples.KNOWLEDGE, "path": "index.md"})
     for tool, arguments in ARGUMENTS.items():
@@ -307,10 +314,10 @@ def test_a_call_without_or_with_a_stale_id_can_do_nothing(bench: Bench, call: st
     bench.write("proposal.md", "secret\n")
     bench.write("notes.md", "old\n")
     bench.with_git()
-    with bench.raw(call=call) as raw:
-        assert raw.tools() == []
-        for tool, arguments in ARGUMENTS.items():
-            refused(raw, bench, tool, arguments)
+    raw = bench.here(call)
+    assert raw.tools() == []
+    for tool, arguments in ARGUMENTS.items():
+        refused(raw, bench, tool, arguments)
 
 
 def test_a_call_that_is_over_can_do_nothing_more(raw: Raw, bench: Bench) -> None:
@@ -336,13 +343,13 @@ def test_only_the_tools_of_the_step_are_listed_and_callable(bench: Bench, step: 
     bench.write("notes.md", "old\n")
     bench.with_git()
     bench.begin(step)
-    with bench.raw() as raw:
-        listed = raw.tools()
-        assert listed
-        for tool, arguments in ARGUMENTS.items():
-            if tool not in listed:
-                assert f"{tool} is not a tool of step {step}" in refused(raw, bench, tool, arguments)
-        assert "nobody_knows" in refused(raw, bench, "nobody_knows", {})
+    raw = bench.here()
+    listed = raw.tools()
+    assert listed
+    for tool, arguments in ARGUMENTS.items():
+        if tool not in listed:
+            assert f"{tool} is not a tool of step {step}" in refused(raw, bench, tool, arguments)
+    assert "nobody_knows" in refused(raw, bench, "nobody_knows", {})
 
 
 def test_a_pipe_or_a_device_in_the_change_does_not_hang_the_server(raw: Raw, bench: Bench) -> None:

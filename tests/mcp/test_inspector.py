@@ -35,10 +35,18 @@ def inspector() -> Path:
     return program
 
 
-def test_the_inspector_finds_nothing_wrong_with_any_tool(inspector: Path, bench: Bench, tmp_path: Path) -> None:
+@pytest.mark.parametrize("way", ["alone", "served"])
+def test_the_inspector_finds_nothing_wrong_with_any_tool(
+    inspector: Path, bench: Bench, tmp_path: Path, way: str
+) -> None:
+    with bench.host() as host:
+        alone = [*bench.argv(), "--run", str(bench.folder), "--call", bench.call]
+        inspect(inspector, bench, tmp_path, alone if way == "alone" else bench.forwarder(host))
+
+
+def inspect(inspector: Path, bench: Bench, tmp_path: Path, server: list[str]) -> None:
     node = shutil.which("node") or "node"
     path = [f"-ePYTHONPATH={os.environ['PYTHONPATH']}"] if "PYTHONPATH" in os.environ else []
-    server = [*bench.argv(), "--run", str(bench.folder), "--call", bench.call]
     words = [node, str(inspector), "--cli", "--strict", *path, "--method", "tools/list", "--", *server]
     done = subprocess.run(
         words,

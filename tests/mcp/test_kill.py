@@ -50,21 +50,28 @@ CALLS = [
 
 
 def visible(image: dict[str, bytes]) -> dict[str, bytes]:
-    """Without the temporary files that a killed write leaves for the next command to sweep away."""
-    return {path: data for path, data in image.items() if not Path(path).name.startswith(".")}
+    """Without the temporary files that a killed write leaves for the next command to sweep away, and the trace that the
+    agent found its tools."""
+    names = {path: Path(path) for path in image}
+    kept = [path for path, name in names.items() if not name.name.startswith(".") and name.suffix != ".served"]
+    return {path: image[path] for path in kept}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Every call at one moment, each in its turn; at every moment with --crash=all."""
+    """Every call at one moment, each in its turn; at every moment with --crash=all. One also on a server that stands
+    alone: it writes with the same code."""
     if "moment" in metafunc.fixturenames:
         every = metafunc.config.getoption("--crash") == "all"
         cases = [
-            (call, moment) for at, call in enumerate(CALLS) for moment in (MOMENTS if every else [MOMENTS[at % 3]])
+            (call, moment, "served")
+            for at, call in enumerate(CALLS)
+            for moment in (MOMENTS if every else [MOMENTS[at % 3]])
         ]
-        metafunc.parametrize(("call", "moment"), cases, ids=[f"{call}-{moment}" for call, moment in cases])
+        cases += [(CALLS[2], moment, "alone") for moment in (MOMENTS if every else MOMENTS[:1])]
+        metafunc.parametrize(("call", "moment", "way"), cases, ids=["-".join(map(str, case)) for case in cases])
 
 
-def test_a_kill_leaves_the_old_document_or_the_new_one(bench: Bench, call: Call, moment: str) -> None:
+def test_a_kill_leaves_the_old_document_or_the_new_one(bench: Bench, call: Call, moment: str, way: str) -> None:
     bench.write("notes.md", "# Notes\n\nold\n")
     if call.tool == "append_review":
         assert not bench.call_tool("create_proposal", samples.PROPOSAL).is_error
@@ -72,7 +79,7 @@ def test_a_kill_leaves_the_old_document_or_the_new_one(bench: Bench, call: Call,
         assert not bench.call_tool(call.tool, call.arguments).is_error
     bench.begin("propose", (call.tool,))
     before = visible(bench.image())
-    with bench.raw(crash=f"document:{call.write}:{moment}") as raw:
+    with bench.raw(crash=f"document:{call.write}:{moment}", way=way) as raw:
         raw.send(
             {
                 "jsonrpc": "2.0",
@@ -81,7 +88,7 @@ def test_a_kill_leaves_the_old_document_or_the_new_one(bench: Bench, call: Call,
                 "params": {"name": call.tool, "arguments": call.arguments},
             }
         )
-        assert raw.died() == -9
+        assert raw.died() == (-9 if way == "alone" else 1)
     after = visible(bench.image())
     path = bench.root / call.path
     if moment == "after":
@@ -92,7 +99,7 @@ def test_a_kill_leaves_the_old_document_or_the_new_one(bench: Bench, call: Call,
         assert after == before
     else:
         assert after.get(str(path)) == before.get(str(path))
-    with bench.raw() as raw:
+    with bench.raw(way=way) as raw:
         again = raw.call(call.tool, call.arguments)
         assert not again.get("isError") or (call.tool, moment) == ("edit_file", "after"), again
     if call.tool == "append_review":

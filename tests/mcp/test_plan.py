@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,29 @@ def test_a_tool_that_was_to_refuse_and_did_not_fails_the_agent(sandbox: Sandbox)
     done = sandbox.plan()
     assert done.code == 1
     assert "was expected to refuse" in done.out + done.err
+
+
+# Kills the process that serves the tools of this run, once.
+KILL = """import os, psutil
+flag, run = os.environ["AGENTD_DESK"] + "/../killed", os.environ["AGENTD_RUN"]
+if not os.path.exists(flag):
+    open(flag, "w").close()
+    for process in psutil.process_iter():
+        words = process.cmdline() if process.is_running() else []
+        if words[-4:-2] == ["agentd.mcp.host", run]:
+            process.kill()
+"""
+
+
+def test_a_call_whose_tools_were_lost_is_tried_again(sandbox: Sandbox) -> None:
+    proposed = {"tools": [{"create_proposal": mine(samples.PROPOSAL)}], "run": [sys.executable, "-c", KILL]}
+    sandbox.script(propose={**proposed, "fail": "error", "times": 1}, break_down={"fail": "error"})
+    sandbox.set("workflow", retry_delay_secs=0)
+    done = sandbox.plan()
+    told = done.out + done.err
+    assert "the process that serves agentd's tools ended during the call: trying scripted again" in told, told
+    assert sandbox.state()["run"]["step"] == "break_down"
+    assert not [*(sandbox.folder() / "calls").glob(".tools.*")]
 
 
 def test_a_step_without_tools_has_no_server(sandbox: Sandbox) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from contextlib import nullcontext
 from typing import Any
 
 import anyio
@@ -9,6 +10,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from agentd.agents.mcp_client import opened
+from agentd.calling.tool_host import FACE
 from agentd.model.tools import TOOLS
 from tests.mcp import samples
 from tests.mcp.bench import Bench, said
@@ -23,9 +25,13 @@ WRITE_AND_VALIDATE: list[tuple[str, dict[str, Any]]] = [
 DOCUMENTS = ("clarifications.md", "proposal.md", "specs/auth-flow.md", "specs/sessions.md", "tasks.md")
 
 
+WAYS = pytest.mark.parametrize("way", ["alone", "served"])
+
+
+@WAYS
 @pytest.mark.requirement(106)
-def test_initialize_list_and_call_are_answered_with_their_ids(bench: Bench) -> None:
-    with bench.raw(greet=False) as raw:
+def test_initialize_list_and_call_are_answered_with_their_ids(bench: Bench, way: str) -> None:
+    with bench.raw(greet=False, way=way) as raw:
         hello = raw.greet()
         assert hello["jsonrpc"] == "2.0"
         assert hello["result"]["protocolVersion"] == "2025-06-18"
@@ -36,9 +42,10 @@ def test_initialize_list_and_call_are_answered_with_their_ids(bench: Bench) -> N
         assert not result.get("isError")
 
 
+@WAYS
 @pytest.mark.requirement(106)
-def test_a_notification_gets_no_answer(bench: Bench) -> None:
-    with bench.raw() as raw:
+def test_a_notification_gets_no_answer(bench: Bench, way: str) -> None:
+    with bench.raw(way=way) as raw:
         for method in (
             "notifications/initialized",
             "notifications/cancelled",
@@ -52,10 +59,13 @@ def test_a_notification_gets_no_answer(bench: Bench) -> None:
         assert (answer["id"], answer["result"]) == (raw.number, {})
 
 
+@WAYS
 @pytest.mark.requirement(103, 106)
-def test_nonsense_on_the_wire_does_not_end_the_server(bench: Bench) -> None:
-    before = bench.image()
-    with bench.raw() as raw:
+def test_nonsense_on_the_wire_does_not_end_the_server(bench: Bench, way: str) -> None:
+    (bench.folder / "calls").mkdir()
+    with bench.raw(way=way) as raw:
+        raw.tools()  # that it was asked is noted
+        before = bench.image()
         for line in (
             "{",
             "[]",
@@ -74,12 +84,12 @@ def test_nonsense_on_the_wire_does_not_end_the_server(bench: Bench) -> None:
         assert answers[-1]["error"]["code"] == -32601
         assert all("error" in answer for answer in answers)
         assert set(raw.tools()) == set(TOOLS)
-    assert bench.image() == before
+        assert bench.image() == before
 
 
 @pytest.mark.requirement(103)
 def test_a_result_is_a_success_message_with_data_and_a_failure_is_an_error(bench: Bench) -> None:
-    with bench.raw() as raw:
+    with nullcontext(bench.here()) as raw:
         good = raw.call("create_proposal", samples.PROPOSAL)
         assert not good.get("isError")
         assert good["content"][0]["text"].startswith("Wrote agentd/changes/add-oauth/proposal.md")
@@ -96,7 +106,7 @@ def test_a_result_is_a_success_message_with_data_and_a_failure_is_an_error(bench
 
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
 def test_clients_of_every_handshake_protocol_write_and_validate_a_change(bench: Bench, version: str) -> None:
-    with bench.raw(greet=False) as raw:
+    with bench.raw(greet=False, way="served") as raw:
         assert raw.greet(version)["result"]["protocolVersion"] == version
         for tool, arguments in WRITE_AND_VALIDATE:
             result = raw.call(tool, arguments)
@@ -107,9 +117,18 @@ def test_clients_of_every_handshake_protocol_write_and_validate_a_change(bench: 
     assert all((bench.folder / name).stat().st_size for name in DOCUMENTS)
 
 
-@pytest.mark.parametrize("mode", ["2026-07-28", "auto", "legacy"])
-def test_the_sdk_client_of_the_new_protocol_writes_and_validates_a_change_over_stdio(bench: Bench, mode: str) -> None:
-    command, *words = bench.argv()
+@pytest.mark.parametrize(
+    ("mode", "way"), [("2026-07-28", "alone"), ("2026-07-28", "served"), ("auto", "served"), ("legacy", "served")]
+)
+def test_the_sdk_client_of_the_new_protocol_writes_and_validates_a_change_over_stdio(
+    bench: Bench, mode: str, way: str
+) -> None:
+    with bench.host() as host:
+        write_and_validate(bench, mode, bench.argv() if way == "alone" else bench.forwarder(host))
+
+
+def write_and_validate(bench: Bench, mode: str, argv: list[str]) -> None:
+    command, *words = argv
     server = StdioServerParameters(command=command, args=words, env=bench.env(), cwd=bench.root)
 
     async def main() -> None:
@@ -139,7 +158,7 @@ def test_the_same_server_answers_in_memory(bench: Bench, mode: str) -> None:
 
 
 def test_every_schema_is_closed_and_carries_no_titles(bench: Bench) -> None:
-    with bench.raw() as raw:
+    with nullcontext(bench.here()) as raw:
         for tool in raw.request("tools/list")["result"]["tools"]:
             schema = tool["inputSchema"]
             assert schema["additionalProperties"] is False, tool["name"]
@@ -148,7 +167,9 @@ def test_every_schema_is_closed_and_carries_no_titles(bench: Bench) -> None:
             assert tool["outputSchema"]["type"] == "object"
 
 
-def test_an_agent_that_no_run_has_called_finds_a_server_without_tools() -> None:
-    words = ["env", "AGENTD_DESK=$AGENTD_DESK", "AGENTD_CALL=$AGENTD_CALL", sys.executable, "-P", "-m", "agentd", "mcp"]
+@pytest.mark.parametrize("program", [["-P", "-m", "agentd"], ["-I", "-S", str(FACE / "forward.py"), "agentd"]])
+def test_an_agent_that_no_run_has_called_finds_a_server_without_tools(program: list[str]) -> None:
+    own = [f"{name}=${name}" for name in ("AGENTD_DESK", "AGENTD_CALL", "AGENTD_SOCKET")]
+    words = ["env", *own, sys.executable, *program, "mcp"]
     with opened(words) as tools:
         assert tools.request("tools/list", {})["result"]["tools"] == []

@@ -174,8 +174,8 @@ def test_each_call_brings_its_own_server_and_leaves_the_agents_settings_alone(wh
     for job in whole.spy.jobs:
         assert job["tools"], job["step"]
         server = job["server"]
-        assert server[-5:-2] == ["mcp", "--run", str(home(whole.sandbox, job))], job["step"]
-        assert server[-2:] == ["--call", job["call"]]
+        assert server[-7:-4] == ["mcp", "--run", str(home(whole.sandbox, job))], job["step"]
+        assert server[-4:-1] == ["--call", job["call"], "--socket"]
     transcript = (whole.sandbox.folder() / "calls" / "propose-1.1.jsonl").read_text()
     assert '"tool": "list_specs", "status": "success"' in transcript
     for name in ("mcp.json", "settings.json"):

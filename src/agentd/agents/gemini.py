@@ -100,7 +100,7 @@ def _rule(decision: str, priority: int, tools: Sequence[str], **more: Any) -> st
 def _registration(job: Job) -> Mapping[str, Any]:
     """The entry of the MCP server. It is the same for every call; the environment says which call is served."""
     end = job.server.index("mcp") + 1 if "mcp" in job.server else len(job.server)
-    env = {"AGENTD_DESK": "$AGENTD_DESK", "AGENTD_CALL": "$AGENTD_CALL"}
+    env = {name: f"${name}" for name in ("AGENTD_DESK", "AGENTD_CALL", "AGENTD_SOCKET")}
     server = {"command": job.server[0], "args": list(job.server[1:end]), "env": env, "trust": True}
     return {"mcpServers": {"agentd": server}}
 

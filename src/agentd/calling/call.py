@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from agentd.calling import advice, budget, nudge, readiness, retry, roster, transcripts
+from agentd.calling import advice, budget, nudge, readiness, retry, roster, tool_host, transcripts
 from agentd.calling.agent_call import AgentCall, checksums_before, is_self_review
 from agentd.calling.conversation import Ended, converse
 from agentd.calling.job import make_job
@@ -24,6 +24,7 @@ from agentd.runs.report import again
 from agentd.runs.work import Work
 
 CLOCKS = ("timeout", "silence")
+LOST = "the process that serves agentd's tools ended during the call"
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,12 @@ def _try(call: AgentCall, run: Run, player: Player, afresh: bool) -> Tried:
     work.laps.close("prepare")
     job = make_job(call, run, player.agent, env, afresh)
     work.laps.close("prompt")
-    ended, told = converse(work, run, step, player, job)
+    lost = False
+    try:
+        ended, told = converse(work, run, step, player, job)
+    finally:
+        if job.server:
+            lost = not tool_host.end_call(work, job.call)
     served = nudge.was_served(work, job.call)
     meddled = call.restore(run)
     forged = state_guard.put_state_back(work) or meddled
@@ -164,14 +170,17 @@ def _try(call: AgentCall, run: Run, player: Player, afresh: bool) -> Tried:
             Outcome("failed", _overdue(work, player.agent, ended)), "hang" if ended.how in CLOCKS else "failed"
         )
     if not reply.complete:
-        failure: Failure = reply.failure or "unreadable"
+        failure: Failure = "transient" if lost else reply.failure or "unreadable"
         if failure == "lost" and resumed:
             for line in advice.lost_conversation(job.session):
                 work.say(line)
-        return Tried(Outcome("failed", _complaint(work, player.agent, ended, reply)), failure, reply, resumed)
+        note = _complaint(work, player.agent, ended, reply) + (f"; {LOST}" if lost else "")
+        return Tried(Outcome("failed", note), failure, reply, resumed)
     outcome = _conclude(call, run, told)
     if outcome.word != "failed":
         return Tried(outcome)
+    if lost:
+        return Tried(replace(outcome, note=f"{outcome.note}; {LOST}"), "transient", reply, resumed)
     if reply.refused:
         tools = ", ".join(dict.fromkeys(reply.refused))
         outcome = replace(outcome, note=f"{outcome.note} ({player.agent} was refused: {tools})")

@@ -1,12 +1,10 @@
-"""What an agent is given for a call: which model, which conversation, which tools, which words. It starts nothing."""
+"""What an agent is given for a call: which model, which conversation, which tools, which words."""
 
 import shlex
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from agentd.agents.command import own_program
-from agentd.calling import model_list, nudge, roster
+from agentd.calling import model_list, nudge, roster, tool_host
 from agentd.calling.agent_call import AgentCall
 from agentd.calling.prompt import make_prompt
 from agentd.calling.transcripts import CALL
@@ -34,6 +32,7 @@ def make_job(call: AgentCall, run: Run, agent: str, env: Mapping[str, str], afre
         session = "" if afresh else nudge.session(work, run.intent.nudge, agent)
         reminder = nudge.words(call, run.intent.nudge, adapter)
         prompt = reminder if session else f"{prompt}\n\n{reminder}"
+    server, connected = tool_host.connect(work, run.intent.call) if served else ((), {})
     edits, shell = (not step.tools or power in step.tools for power in (EDIT, SHELL))
     return job_for(
         work.project,
@@ -52,13 +51,13 @@ def make_job(call: AgentCall, run: Run, agent: str, env: Mapping[str, str], afre
         nudges=run.intent.nudge.times if run.intent.nudge else 0,
         instructions="" if edits or shell else built_in("instructions"),
         tools=served,
-        server=server(work.store.folder, run.intent.call) if served else (),
+        server=server,
         edits=edits,
         shell=shell,
         writable=tuple(path for tool in served for path in work.layout.shared.get(tool, ())),
         scratch=str(work.store.folder / "calls" / "files"),
         max_turns=int(work.project.config.get("calls", "max_turns")),
-        env=env,
+        env={**env, **connected},
     )
 
 
@@ -92,8 +91,3 @@ def _session(work: Work, agent: str, wanted: str) -> str:
     """The conversation a call goes on with, if it was one with this agent."""
     with_others = [call for call in calls_in(work.top.state.fields) if call.get("session") == wanted]
     return wanted if all(call.get("agent") == agent for call in with_others) else ""
-
-
-def server(folder: Path, call: str) -> tuple[str, ...]:
-    """The program that gives an agent the tools of its step; said in full, as some agents pass on no environment."""
-    return (*own_program("agentd"), "mcp", "--run", str(folder), "--call", call)

@@ -30,7 +30,10 @@ def go(work: Work, command: str = "", steps: int | None = None) -> Stop:
         work.laps.close("opening")
     _heed_phase(work)
     work.resting = False
-    _, stop = drive(work.workflow, work.state.run, Ports(work), command, steps)
+    try:
+        _, stop = drive(work.workflow, work.state.run, Ports(work), command, steps)
+    finally:
+        work.end_services()
     if work.resting:
         return Stop("paused", stop.note)
     if stop.why == "stopped" and work.parent is None:

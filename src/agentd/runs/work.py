@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from agentd.model.workflow import Workflow
 from agentd.runs.laps import Laps
@@ -19,6 +19,12 @@ from agentd.state.store import Store
 
 # What agentd itself keeps in the folder of a run.
 OURS = ("journal.jsonl", "calls", "answers", "children", "stop.json", "base.json", "archive.json")
+
+
+class Service(Protocol):
+    """Something that runs beside a run for as long as it is driven."""
+
+    def close(self) -> None: ...
 
 
 class Work:
@@ -42,6 +48,7 @@ class Work:
         self.guard = threading.RLock()  # children may run side by side and all keep their calls here
         self.resting = False
         self.laps: Laps = Laps(parent.laps if parent else None)
+        self.services: dict[str, Service] = {}
 
     @property
     def item(self) -> str:
@@ -88,6 +95,11 @@ class Work:
     def secrets(self) -> Mapping[str, str]:
         """Where values that no log may carry come from."""
         return os.environ
+
+    def end_services(self) -> None:
+        """End what runs beside this run."""
+        while self.services:
+            self.services.popitem()[1].close()
 
     def note(self, key: str, value: Any) -> None:
         """One of the family's own fields, durable with the next save."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from agentd import process
 from agentd.calling import job as jobs
-from agentd.calling import transcripts
+from agentd.calling import tool_host, transcripts
 from agentd.calling.conversation import run_program
 from agentd.calling.doctor.findings import Found, time_limit
 from agentd.calling.doctor.machine import PATIENCE
@@ -76,7 +76,7 @@ def try_server(project: Project, folder: Path) -> Found:
 
 def _ask_server(project: Project, run: Path, folder: Path) -> tuple[list[str], str]:
     """The tools that agentd's server lists for a call, or why it lists none."""
-    words, timeout = (sys.executable, "-P", "-c", ASK, *jobs.server(run, CALL)), time_limit(project, PATIENCE)
+    words, timeout = (sys.executable, "-P", "-c", ASK, *tool_host.alone(run, CALL)), time_limit(project, PATIENCE)
     done = process.run(words, cwd=folder, timeout=timeout, grace=1.0, stop=project.interrupted)
     if done.ended != "exit":
         return [], f"no answer in {timeout:g} s"
@@ -175,7 +175,7 @@ def _make_job(project: Project, player: Player, folder: Path, run: Path) -> Job:
         instructions=INSTRUCTIONS,
         tools=TOOLS,
         # Some agents pass on no environment, but all of them start these words.
-        server=("env", f"AGENTD_GREETED={run / GREETED}", *jobs.server(run, CALL)),
+        server=("env", f"AGENTD_GREETED={run / GREETED}", *tool_host.alone(run, CALL)),
         scratch=str(run / "calls" / "files"),
         max_turns=TURNS,
     )
