@@ -22,7 +22,7 @@ from agentd.app import open_project
 from agentd.model.job import Job
 from agentd.runs.lifecycle import start
 
-ROUNDS = 12
+ROUNDS = 8
 RATIO_LIMIT = 3.0
 HERE = Path(__file__).parent
 PAGE = {"path": "oauth.md", "title": "OAuth", "source": "a benchmark", "content": "The state must be compared."}
