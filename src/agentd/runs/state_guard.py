@@ -37,6 +37,8 @@ def put_state_back(work: Work) -> str:
 
 def _keys_put_back(work: Work) -> str:
     store, workflow = work.store, work.workflow
+    if store.is_as_saved():
+        return ""
     theirs = store.peek().run.phase
     foreign = theirs not in workflow.phases or is_ahead(workflow, theirs, work.state.run.phase)
     changed = store.put_back(*work.layout.guarded_keys, *KEYS, *([store.codec.phase_key] if foreign else []))

@@ -75,7 +75,7 @@ class Store:
 
     def put_back(self, *keys: str) -> list[str]:
         """Undo what somebody else did to these keys of the file since the last save; gives the keys it was done to."""
-        if self._is_as_saved():
+        if self.is_as_saved():
             return []
         known = self._known
         theirs = self._parse(reading.own(self.path))
@@ -89,7 +89,7 @@ class Store:
     def mend(self) -> str:
         """Put the file back as it last could be read if it cannot be read now: what was done to it in words, or
         nothing. What is there instead is kept beside it."""
-        if not self._text:
+        if self.is_as_saved():
             return ""
         if self.path.is_file():
             with suppress(Corrupt):
@@ -150,7 +150,7 @@ class Store:
     def _edits(self) -> tuple[Mapping[str, Any], set[str]]:
         """What somebody else changed in the file and took out of it while we held the lock; their phase is never
         overruled."""
-        if self._is_as_saved():
+        if self.is_as_saved():
             return {}, set()
         known, phase = self._known, self._phase
         theirs = self.load()
@@ -163,7 +163,7 @@ class Store:
         edited = {key: value for key, value in theirs.fields.items() if key not in known or known[key] != value}
         return edited, known.keys() - theirs.fields.keys()
 
-    def _is_as_saved(self) -> bool:
+    def is_as_saved(self) -> bool:
         """Whether the file is what it was when it was last loaded or saved; a new one is."""
         try:
             return not self._text or reading.own(self.path) == self._text
