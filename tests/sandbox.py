@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import time
@@ -151,6 +152,12 @@ def make_sandbox(folder: Path) -> Sandbox:
     python, *words = demo.tests()
     sandbox.set("evidence", test=shlex.join([python, "-X", "pycache_prefix=", *words]))
     return sandbox
+
+
+def copy_sandbox(made: Path, folder: Path) -> Sandbox:
+    """A repository that was made once, to be spoilt."""
+    shutil.copytree(made, folder / "repo", symlinks=True)
+    return Sandbox(folder / "repo")
 
 
 def read_script(path: Path) -> dict[str, Any]:

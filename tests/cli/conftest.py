@@ -1,11 +1,10 @@
 """The repository every test of the command line works in."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.sandbox import Sandbox, make_sandbox
+from tests.sandbox import Sandbox, copy_sandbox, make_sandbox
 
 
 @pytest.fixture(scope="session")
@@ -17,8 +16,7 @@ def sandbox_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def sandbox(sandbox_once: Path, tmp_path: Path) -> Sandbox:
     """A copy of it."""
-    shutil.copytree(sandbox_once, tmp_path / "repo", symlinks=True)
-    return Sandbox(tmp_path / "repo")
+    return copy_sandbox(sandbox_once, tmp_path)
 
 
 @pytest.fixture(scope="session")
@@ -31,6 +29,5 @@ def planned_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def planned(planned_once: Path, tmp_path: Path) -> Sandbox:
-    """A copy of it, to be spoilt."""
-    shutil.copytree(planned_once, tmp_path / "repo", symlinks=True)
-    return Sandbox(tmp_path / "repo")
+    """A copy of it."""
+    return copy_sandbox(planned_once, tmp_path)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sandbox import AGENTD, CHANGE, IDEA, NO, YES, Sandbox, reviewed, wait_until
+from tests.sandbox import AGENTD, CHANGE, IDEA, NO, YES, Sandbox, copy_sandbox, reviewed, wait_until
 
 # Ever fewer issues and never the same, so that the loop is worth going on with as long as its limit lasts.
 FEWER = [
@@ -21,13 +21,19 @@ FEWER = [
 BECAUSE = ("--note", "because")
 
 
-@pytest.fixture
-def asked(sandbox: Sandbox) -> Sandbox:
+@pytest.fixture(scope="session")
+def asked_once(sandbox_once: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A change whose planning came to its limit: three challenges, two revisions, then the question."""
-    sandbox.script(challenge=FEWER)
-    stopped = sandbox.plan()
+    made = copy_sandbox(sandbox_once, tmp_path_factory.mktemp("asked"))
+    made.script(challenge=FEWER)
+    stopped = made.plan()
     assert stopped.code == 4, stopped.err
-    return sandbox
+    return made.root
+
+
+@pytest.fixture
+def asked(asked_once: Path, tmp_path: Path) -> Sandbox:
+    return copy_sandbox(asked_once, tmp_path)
 
 
 def test_a_limit_leads_to_a_question_that_is_on_disk_as_pending(asked: Sandbox) -> None:

@@ -8,18 +8,24 @@ import pytest
 
 from tests.impl.coding import APPROVED, HONEST, called, report, seen, verdict
 from tests.plan.plans import answered
-from tests.sandbox import CHANGE, Sandbox
+from tests.sandbox import CHANGE, Sandbox, copy_sandbox
 
 MAJOR = verdict("MAJOR_ISSUES", "Wrong at its root")
 TOLD = {"append": {"tally/words.py": "\n# told\n"}}
 
 
-@pytest.fixture
-def stuck(planned: Sandbox) -> Sandbox:
+@pytest.fixture(scope="session")
+def stuck_once(planned_once: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A change that waits for a person after MAJOR_ISSUES."""
-    planned.script(implement=HONEST, review=[MAJOR, APPROVED], resolve=TOLD)
-    assert planned.run("impl", CHANGE).code == 4
-    return planned
+    made = copy_sandbox(planned_once, tmp_path_factory.mktemp("stuck"))
+    made.script(implement=HONEST, review=[MAJOR, APPROVED], resolve=TOLD)
+    assert made.run("impl", CHANGE).code == 4
+    return made.root
+
+
+@pytest.fixture
+def stuck(stuck_once: Path, tmp_path: Path) -> Sandbox:
+    return copy_sandbox(stuck_once, tmp_path)
 
 
 @pytest.fixture

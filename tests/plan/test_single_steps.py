@@ -1,19 +1,27 @@
 """The steps of a change done one by one, the names that work without being listed, and the names that do not any more."""
 
+from pathlib import Path
+
 import pytest
 
-from tests.sandbox import CHANGE, IDEA, NEVER, NO, YES, Sandbox, reviewed
+from tests.sandbox import CHANGE, IDEA, NEVER, NO, YES, Sandbox, copy_sandbox, reviewed
 
 STEPS = ("proposal", "challenge", "reproposal", "implement", "review", "resolve")
 
 
-@pytest.fixture
-def asked(sandbox: Sandbox) -> Sandbox:
+@pytest.fixture(scope="session")
+def challenged_once(sandbox_once: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A change that was challenged once, and whose person is asked what to do."""
-    sandbox.set("workflow", human_in_loop=True)
-    sandbox.script(challenge=[NO, reviewed("needs_revision", "Speed"), YES])
-    assert sandbox.plan().code == 4
-    return sandbox
+    made = copy_sandbox(sandbox_once, tmp_path_factory.mktemp("challenged"))
+    made.set("workflow", human_in_loop=True)
+    made.script(challenge=[NO, reviewed("needs_revision", "Speed"), YES])
+    assert made.plan().code == 4
+    return made.root
+
+
+@pytest.fixture
+def asked(challenged_once: Path, tmp_path: Path) -> Sandbox:
+    return copy_sandbox(challenged_once, tmp_path)
 
 
 @pytest.mark.requirement(272)
