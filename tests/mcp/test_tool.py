@@ -127,10 +127,10 @@ def test_every_call_comes_to_what_the_sdk_makes_of_it(desk: Desk) -> None:
     assert good > 2 * len(TOOLS) - 8
 
 
-def test_a_defect_in_a_tool_is_an_answer_without_its_details(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_defect_in_a_tool_is_an_answer_that_names_it(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
     answer = Toolbox(replace(desk, turn=None)).call("create_proposal", ARGUMENTS["create_proposal"])  # type: ignore[arg-type]
     assert answer.refused
-    assert answer.text == "Error executing tool create_proposal"
+    assert answer.text.startswith("Error executing tool create_proposal: TypeError: 'NoneType' object")
     assert "Traceback" in caplog.text
 
 

@@ -15,6 +15,7 @@ from agentd.errors import AgentdError
 from agentd.mcp.argument_checks import check_arguments, problems
 from agentd.mcp.tool import make_tool
 from agentd.mcp.tools import MODULES
+from agentd.redaction import redact, secret_values
 from agentd.runs.call_scope import Desk
 
 INSTRUCTIONS = (
@@ -69,9 +70,10 @@ class Toolbox:
             return self._call(self.desk, name, sent)
         except AgentdError as error:
             return Answer(error.message + (f" Instead: {error.fix}." if error.fix else ""))
-        except Exception:  # a defect: its text is for the person, and the server goes on
+        except Exception as error:  # a defect, which the transcript keeps for the person; the server goes on
             logging.getLogger(__name__).exception("The tool %s failed", name)
-            return Answer(f"Error executing tool {name}")
+            why = redact(f"{type(error).__name__}: {error}", secret_values(os.environ))
+            return Answer(f"Error executing tool {name}: {why}")
 
     def _call(self, desk: Desk, name: str, sent: dict[str, Any]) -> Answer:
         check_arguments(desk, sent)
