@@ -98,7 +98,8 @@ class Scenario:
 
 def copy(prepared: Path, target: Path) -> Sandbox:
     """Another repository at the same stage; its agents write into its own record."""
-    shutil.copytree(prepared, target, symlinks=True)
+    sockets = shutil.ignore_patterns(".tools.*.tmp")  # a killed command leaves its own, and no copy holds one
+    shutil.copytree(prepared, target, symlinks=True, ignore=sockets)
     script = target / "agentd" / "demo.yaml"
     script.write_text(script.read_text(encoding="utf-8").replace(str(prepared), str(target)), encoding="utf-8")
     sandbox = Sandbox(target)

@@ -140,12 +140,12 @@ class Bench:
         return results[0]
 
     def image(self) -> dict[str, bytes]:
-        """Every file of the repository and around it, links as what they say."""
+        """Every file of the repository and around it but the trace of the tools used, links as what they say."""
         found = {}
         for path in sorted(self.root.parent.rglob("*")):
             if path.is_symlink():
                 found[str(path)] = os.readlink(path).encode()
-            elif path.is_file() and ".git" not in path.parts:
+            elif path.is_file() and ".git" not in path.parts and path.suffix != ".served":
                 found[str(path)] = path.read_bytes()
         return found
 
