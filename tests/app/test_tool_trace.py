@@ -33,7 +33,8 @@ def test_a_trace_without_a_time_was_made_when_its_file_was(tmp_path: Path) -> No
 
 def test_what_is_no_call_is_left_out_and_a_link_is_not_followed(tmp_path: Path) -> None:
     path = tmp_path / "x.served"
-    path.write_bytes(b"1.5\nread_file 1 2\nx\n\xff 1\na b c\nread_file 3 4 5\n" + b"more 1 2\n" * MOST)
+    strange = b"x\nx nan inf\nx 1e999 1\n" + b"x" * 101 + b" 1 2\n\xff 1\na b c\nread_file 3 4 5\n"
+    path.write_bytes(b"1.5\nread_file 1 2\n" + strange + b"more 1 2\n" * MOST)
     found = tool_trace.read(path)
     assert (found.asked, found.calls[:2]) == (1.5, (("read_file", 1.0, 2.0), ("more", 1.0, 2.0)))
     assert len(found.calls) == MOST

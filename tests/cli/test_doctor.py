@@ -385,7 +385,7 @@ def test_a_server_that_does_not_work_keeps_every_role_from_being_played(
 ) -> None:
     site = scripted.root.parent / "site"
     site.mkdir()
-    (site / "mcp.py").write_text(module)
+    (site / "pydantic.py").write_text(module)
     scripted.env |= {"PYTHONPATH": os.pathsep.join(filter(None, (str(site), scripted.env.get("PYTHONPATH"))))}
     scripted.set("calls", timeout_secs=2)
     found = scripted.found()["machine", "MCP server"]

@@ -9,17 +9,18 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import psutil
 import pytest
 
-from agentd.app import open_project
-from agentd.calling import sandbox
+from agentd.app import LAYOUTS, open_project
+from agentd.calling import sandbox, tool_host
 from agentd.calling.sandbox_rules import Reach, rules
 from agentd.calling.tool_host import ToolHost
 from agentd.errors import DiskTrouble
+from agentd.runs.call_scope import open_desk, work_of
 from agentd.state import durable
 from tests.mcp import samples
 from tests.mcp.bench import Bench, Process
@@ -28,7 +29,6 @@ GONE = "agentd is not running any more"
 # Starts a host, says its pid and its socket, and waits to be killed.
 AGENTD = """import sys, time
 from pathlib import Path
-from agentd.calling.sandbox_rules import Reach, rules
 from agentd.calling.tool_host import ToolHost
 host = ToolHost(Path(sys.argv[1]))
 print(host.helper.pid, host.socket, flush=True)
@@ -214,6 +214,53 @@ GREETINGS = [
     b"agentd\0" + b"x" * 100_000,
     b"\xb5\0t6\xbd\xde2i\xc5\xd7\xa3",
 ]
+
+
+@pytest.mark.parametrize("inner", ["a/" * 3000, "x" * 300, "\ud800", "../../../etc"])
+def test_a_folder_that_cannot_be_one_is_refused_and_ends_nothing_else(
+    bench: Bench, host: ToolHost, inner: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = start(bench.forwarder(host))
+    other.greet()
+    monkeypatch.chdir(host.socket.parent)
+    with socket.socket(socket.AF_UNIX) as stranger:
+        stranger.connect(host.socket.name)
+        stranger.sendall(f"agentd\0{bench.folder}/children/{inner}\0call\0".encode(errors="surrogatepass"))
+        assert stranger.recv(1) == b"-"
+    assert other.tools()
+    assert ended(other)[0] == 0
+
+
+def test_those_that_say_nothing_keep_nobody_out(bench: Bench, host: ToolHost, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(host.socket.parent)
+    with ExitStack() as stack:
+        for _ in range(150):
+            stack.enter_context(socket.socket(socket.AF_UNIX)).connect(host.socket.name)
+        raw = start(bench.forwarder(host))
+        raw.greet()
+        assert psutil.Process(host.helper.pid).num_fds() < 130
+        assert ended(raw)[0] == 0
+
+
+def test_a_host_whose_socket_is_gone_answers_nobody(host: ToolHost) -> None:
+    assert host.answers()
+    host.socket.rename(host.socket.with_name("elsewhere"))
+    assert not host.answers()
+    host.socket.touch()
+    assert not host.answers()
+
+
+def test_every_call_of_a_lost_host_is_told_so_and_no_call_of_the_next(bench: Bench) -> None:
+    work = work_of(open_desk(LAYOUTS, bench.folder, bench.call))
+    first, second = (tool_host.connect(work, call)[0] for call in ("propose-1.1", "propose-2.1"))
+    lost = work.services[tool_host.SERVICE]
+    assert isinstance(lost, ToolHost)
+    os.kill(lost.helper.pid, signal.SIGKILL)
+    assert tool_host.end_call(work, "propose-1.1", first) == tool_host.LOST
+    again, _ = tool_host.connect(work, "propose-1.2")
+    assert tool_host.end_call(work, "propose-2.1", second) == tool_host.LOST
+    assert tool_host.end_call(work, "propose-1.2", again) == ""
+    work.end_services()
 
 
 def test_a_connection_that_does_not_say_who_it_is_is_not_served(

@@ -24,7 +24,6 @@ from agentd.runs.report import again
 from agentd.runs.work import Work
 
 CLOCKS = ("timeout", "silence")
-LOST = "the process that serves agentd's tools ended during the call"
 
 
 @dataclass(frozen=True)
@@ -152,12 +151,12 @@ def _try(call: AgentCall, run: Run, player: Player, afresh: bool) -> Tried:
     work.laps.close("prepare")
     job = make_job(call, run, player.agent, env, afresh)
     work.laps.close("prompt")
-    lost = False
+    lost = ""
     try:
         ended, told = converse(work, run, step, player, job)
     finally:
         if job.server:
-            lost = not tool_host.end_call(work, job.call)
+            lost = tool_host.end_call(work, job.call, job.server)
     served = nudge.was_served(work, job.call)
     meddled = call.restore(run)
     forged = state_guard.put_state_back(work) or meddled
@@ -174,13 +173,13 @@ def _try(call: AgentCall, run: Run, player: Player, afresh: bool) -> Tried:
         if failure == "lost" and resumed:
             for line in advice.lost_conversation(job.session):
                 work.say(line)
-        note = _complaint(work, player.agent, ended, reply) + (f"; {LOST}" if lost else "")
+        note = _complaint(work, player.agent, ended, reply) + (f"; {lost}" if lost else "")
         return Tried(Outcome("failed", note), failure, reply, resumed)
     outcome = _conclude(call, run, told)
     if outcome.word != "failed":
         return Tried(outcome)
     if lost:
-        return Tried(replace(outcome, note=f"{outcome.note}; {LOST}"), "transient", reply, resumed)
+        return Tried(replace(outcome, note=f"{outcome.note}; {lost}"), "transient", reply, resumed)
     if reply.refused:
         tools = ", ".join(dict.fromkeys(reply.refused))
         outcome = replace(outcome, note=f"{outcome.note} ({player.agent} was refused: {tools})")

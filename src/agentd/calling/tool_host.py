@@ -10,7 +10,8 @@ import os
 import socket
 import stat
 import sys
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from agentd.agents.command import own_program
@@ -19,6 +20,7 @@ from agentd.runs.work import Work
 from agentd.state import durable
 
 SERVICE = "tools"
+LOST = "the process that serves agentd's tools ended during the call"
 FACE = Path(__file__).parents[1] / "mcp"
 BARE = (sys.executable, "-I", "-S")  # for programs that need nothing but a little of the standard library
 OPEN = "/proc/self/fd"  # through it a folder is named by its number: the path of a socket may only be short
@@ -27,7 +29,9 @@ WAITING = 128
 
 
 class ToolHost:
-    """The host of one run: its process, and the socket on which agents reach it."""
+    """The host of one run: its process, and the socket on which agents reach it, whose name is never used again."""
+
+    _numbers = itertools.count()
 
     def __init__(self, run: Path) -> None:
         folder = run / "calls"
@@ -46,6 +50,15 @@ class ToolHost:
             self._remove()
             raise
 
+    @property
+    def env(self) -> dict[str, str]:
+        """What an agent finds in its environment that takes its server's words from a file of the project."""
+        return {"AGENTD_SOCKET": str(self.socket)}
+
+    def answers(self) -> bool:
+        """Whether the process runs and its socket is where it was made."""
+        return self.helper.alive() and self._found() == self._made
+
     def words(self, folder: Path, call: str) -> tuple[str, ...]:
         """The words that give the agent of a call its tools, in full, as some agents pass on no environment."""
         forwarder = (*BARE, str(FACE / "forward.py"), "agentd", "mcp")
@@ -62,7 +75,7 @@ class ToolHost:
         place = f"{OPEN}/{self._folder}" if os.path.isdir(OPEN) else str(folder)
         with suppress(OSError):
             os.fchmod(listener.fileno(), MINE)  # Linux makes it so from the first moment
-        for number in itertools.count():
+        for number in self._numbers:
             name = f".tools.{os.getpid()}.{number}.tmp"
             try:
                 listener.bind(f"{place}/{name}")
@@ -72,7 +85,16 @@ class ToolHost:
                     raise
         self._name = name
         os.chmod(name, MINE, dir_fd=self._folder)
+        self._made = self._found()
         listener.listen(WAITING)
+
+    def _found(self) -> tuple[int, int] | None:
+        """What stands at the socket's name now."""
+        try:
+            there = os.stat(self._name, dir_fd=self._folder, follow_symlinks=False)
+        except OSError:
+            return None
+        return there.st_dev, there.st_ino
 
     def _remove(self) -> None:
         if self._name:
@@ -83,11 +105,11 @@ class ToolHost:
 
 
 def connect(work: Work, call: str) -> tuple[tuple[str, ...], dict[str, str]]:
-    """The words that give the agent of a call its tools, and what an agent finds in its environment that takes no words."""
+    """The words that give the agent of a call its tools, and variables for an agent that gets no words of a call."""
     top, folder = work.top, work.store.folder
     with top.guard:
         host = top.services.get(SERVICE)
-        if isinstance(host, ToolHost) and not host.helper.alive():
+        if isinstance(host, ToolHost) and not host.answers():
             host.close()
             host = None
         try:
@@ -96,16 +118,26 @@ def connect(work: Work, call: str) -> tuple[tuple[str, ...], dict[str, str]]:
             return alone(folder, call), {}
         top.services[SERVICE] = host
     assert isinstance(host, ToolHost)
-    return host.words(folder, call), {"AGENTD_SOCKET": str(host.socket)}
+    return host.words(folder, call), host.env
 
 
-def end_call(work: Work, call: str) -> bool:
-    """End what still serves a call that is over; False if the host was gone before."""
-    host = work.top.services.get(SERVICE)
-    if not isinstance(host, ToolHost):
-        return True
+@contextmanager
+def served(run: Path) -> Iterator[ToolHost]:
+    """The host of a run that nobody drives, as long as the context lasts."""
+    with closing(ToolHost(run)) as host:
+        yield host
+
+
+def end_call(work: Work, call: str, words: Sequence[str]) -> str:
+    """End what still serves a call that is over; gives why its tools were lost, if the host that its words lead to was."""
     with work.top.guard:
-        return host.helper.ask(end=[str(work.store.folder), call])
+        host = work.top.services.get(SERVICE)
+        if "--socket" not in words:
+            return ""
+        if not isinstance(host, ToolHost) or str(host.socket) not in words:
+            return LOST
+        ended = host.answers() and host.helper.ask(end=[str(work.store.folder), call])
+        return "" if ended else ": ".join(filter(None, (LOST, host.helper.complaint())))
 
 
 def alone(folder: Path, call: str) -> tuple[str, ...]:

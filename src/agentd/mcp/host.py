@@ -86,6 +86,8 @@ class Host:
             connection.setblocking(False)
             self.greetings[connection] = b""
             self.selector.register(connection, selectors.EVENT_READ)
+            if len(self.greetings) > AT_ONCE:
+                self.forget(next(iter(self.greetings)))  # the one that has said nothing for the longest time
 
     def listen(self, connection: socket.socket) -> None:
         """Read who a connection is from; once that is said, a process of its own answers it."""
@@ -110,11 +112,11 @@ class Host:
         """Answer a connection in a process of its own, unless its call is over: what it sent may have waited."""
         try:
             toolbox = self.toolbox_of(folder, call)
-        except AgentdError as error:
+            pid = os.fork()
+        except (AgentdError, OSError, ValueError) as error:  # nothing that one connection says ends the others
             with suppress(OSError):
-                connection.send(b"-" + error.message.encode(errors="replace"))
+                connection.send(b"-" + str(error).encode(errors="replace"))
             return self.forget(connection)
-        pid = os.fork()
         if pid:
             self.servers[pid] = os.path.realpath(folder), call
             return self.forget(connection)
@@ -135,8 +137,10 @@ class Host:
         real = Path(os.path.realpath(folder))
         if real != self.run and not real.is_relative_to(self.run / "children"):
             raise Refused(f"{folder} is not the run that this agentd drives.")
-        if (str(real), call) in self.over or len(self.servers) >= AT_ONCE:
-            raise Refused(f"The call {call} is over, or it has too many servers.")
+        if (str(real), call) in self.over:
+            raise Refused(f"The call {call} is over.")
+        if len(self.servers) >= AT_ONCE:
+            raise Refused(f"{AT_ONCE} connections are served already, and no more.")
         desk = open_desk(LAYOUTS, real, call)
         for name in desk.tools():
             if name in MODULES:

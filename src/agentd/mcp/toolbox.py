@@ -6,7 +6,6 @@ The rules are here for every way the tools are served; it knows nothing of the p
 import logging
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
@@ -58,14 +57,14 @@ class Toolbox:
         """The tools that may be used now."""
         if self.desk is None:
             return []
-        self._note_client(self.desk)
+        self.desk.note_client()
         return [make_tool(name).listed() for name in self.desk.tools() if name in MODULES]
 
     def call(self, name: str, sent: dict[str, Any]) -> Answer:
         """What the tool says, or what to send instead."""
         if self.desk is None:
             return Answer(NOBODY)
-        self._note_client(self.desk)
+        self.desk.note_client()
         try:
             return self._call(self.desk, name, sent)
         except AgentdError as error:
@@ -89,10 +88,3 @@ class Toolbox:
         with desk.at_work(name, arguments.get("change_id")):
             data = tool.data(tool.function(desk, **arguments))
         return Answer(data["message"], data)
-
-    def _note_client(self, desk: Desk) -> None:
-        """Leave a trace that the agent has found its tools: for its call, and for `agentd doctor`."""
-        desk.note_client()
-        greeted = os.environ.get("AGENTD_GREETED")
-        if greeted:
-            Path(greeted).touch()

@@ -4,30 +4,36 @@ It ends when the pipe does, so that it is gone however the process that started 
 """
 
 import json
+import os
 import socket
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from typing import Any
 
-PATIENCE = 30.0
+PATIENCE = 10.0
+LEAVE = 2.0  # seconds to end in
+TAIL = 2000  # bytes
 
 
 class Helper:
-    """A started helper; the number of its end of the pipe is its last word."""
+    """A started helper. The last word of its command line is the number of its end of the pipe."""
 
     def __init__(self, words: Sequence[str], pass_fds: Sequence[int] = ()) -> None:
         self.pipe, theirs = socket.socketpair()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the helper
         try:
             self._popen = subprocess.Popen(
                 [*words, str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
+                stderr=self._errors,
                 start_new_session=True,  # ^C is for agentd, which ends its helpers
                 pass_fds=(*pass_fds, theirs.fileno()),
             )
         except BaseException:
             self.pipe.close()
+            self._errors.close()
             raise
         finally:
             theirs.close()
@@ -51,11 +57,18 @@ class Helper:
             pass
         return False
 
+    def complaint(self) -> str:
+        """The last line that it printed on standard error."""
+        size = os.fstat(self._errors.fileno()).st_size
+        lines = os.pread(self._errors.fileno(), TAIL, max(0, size - TAIL)).decode(errors="replace").split("\n")
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
     def close(self) -> None:
         """End the helper; twice does no harm."""
         self.pipe.close()
         try:
-            self._popen.wait(PATIENCE)
+            self._popen.wait(LEAVE)
         except subprocess.TimeoutExpired:
             self._popen.kill()
             self._popen.wait()
+        self._errors.close()

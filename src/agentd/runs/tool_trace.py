@@ -1,12 +1,13 @@
 """The trace that the server of an agent's tools leaves beside the transcript: when it answered first, and each tool call.
 
-Its times are those of the monotonic clock, which all processes of a machine share. It is removed when the call is over.
+Its times are those of the monotonic clock, which all processes of a machine share. It is removed when the call is judged.
 """
 
 import os
 import time
 from contextlib import suppress
 from itertools import islice
+from math import isfinite
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from agentd import files
 from agentd.state import reading
 
 MOST = 50
+LONGEST = 100  # of the name of a tool
 
 
 class ToolTrace(NamedTuple):
@@ -56,14 +58,16 @@ def read(path: Path) -> ToolTrace:
 
 def _call(line: str) -> tuple[str, float, float] | None:
     match line.split():
-        case [tool, begun, ended]:
+        case [tool, begun, ended] if len(tool) <= LONGEST:
             start, end = _number(begun), _number(ended)
             return None if start is None or end is None else (tool, start, end)
     return None
 
 
 def _number(text: str) -> float | None:
+    """A time; an agent can write anything into a trace."""
     try:
-        return float(text)
+        found = float(text)
     except ValueError:
         return None
+    return found if isfinite(found) else None

@@ -24,6 +24,7 @@ from agentd.git.repository import begin_repository
 from agentd.model.job import Job, Reply
 from agentd.model.run import Intent
 from agentd.redaction import redact, secret_values
+from agentd.runs.call_scope import client_trace
 from agentd.runs.project import Project
 from agentd.state.store import Store, new_state
 from agentd.usage.prices import dollars, price
@@ -43,7 +44,6 @@ try:
 except (Trouble, LookupError, TypeError, ValueError) as trouble:
     sys.exit(str(trouble))
 """
-GREETED = "greeted"
 TURNS = 5
 LONGEST_CALL = 180.0
 REINSTALL = "pip install --force-reinstall agentd-workflows"
@@ -76,13 +76,16 @@ def try_server(project: Project, folder: Path) -> Found:
 
 def _ask_server(project: Project, run: Path, folder: Path) -> tuple[list[str], str]:
     """The tools that agentd's server lists for a call, or why it lists none."""
-    words, timeout = (sys.executable, "-P", "-c", ASK, *tool_host.alone(run, CALL)), time_limit(project, PATIENCE)
-    done = process.run(words, cwd=folder, timeout=timeout, grace=1.0, stop=project.interrupted)
+    timeout = time_limit(project, PATIENCE)
+    with tool_host.served(run) as host:
+        words = (sys.executable, "-P", "-c", ASK, *host.words(run, CALL))
+        done = process.run(words, cwd=folder, timeout=timeout, grace=1.0, stop=project.interrupted)
+        complaint = host.helper.complaint()
     if done.ended != "exit":
         return [], f"no answer in {timeout:g} s"
     if done.code == 0 and done.output:
         return list(json.loads(done.output[-1])), ""
-    return [], " ".join(done.errors[-2:]) or f"exit {done.code}"
+    return [], complaint or " ".join(done.errors[-2:]) or f"exit {done.code}"
 
 
 def try_agents(project: Project, players: Iterable[Player], scratch: Path) -> Iterator[Found]:
@@ -140,11 +143,12 @@ def _call(project: Project, player: Player, folder: Path) -> Tried:
     run = _make_run(project, folder)
     with suppress(NotFound):  # agents answer without git, too
         begin_repository(folder, "An empty project")
-    job = _make_job(project, player, folder, run)
     path = run / "calls" / f"{CALL}.jsonl"
-    environment = {"AGENTD_RUN": str(run), "AGENTD_DESK": str(run), "AGENTD_CALL": CALL}
-    command, limit = player.adapter.command(job), time_limit(project, LONGEST_CALL)
-    ended = run_program(replace(project, root=folder), player, job, command, path, environment, timeout=limit)
+    with tool_host.served(run) as host:
+        job = _make_job(project, player, folder, run, host.words(run, CALL))
+        environment = {"AGENTD_RUN": str(run), "AGENTD_DESK": str(run), "AGENTD_CALL": CALL, **host.env}
+        command, limit = player.adapter.command(job), time_limit(project, LONGEST_CALL)
+        ended = run_program(replace(project, root=folder), player, job, command, path, environment, timeout=limit)
     lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
     reply = transcripts.make_reply(player.adapter, player.agent, lines, secret_values(os.environ))
     if ended.how == "max_turns":
@@ -157,10 +161,10 @@ def _call(project: Project, player: Player, folder: Path) -> Tried:
         reply = replace(reply, error=": ".join(filter(None, known)) or f"exit {ended.code}")
     called = reply.model or job.model
     cost = price(reply.usage, project.config.model_for(player.agent, "medium"), called or player.agent)
-    return Tried(reply, ended.seconds, (run / GREETED).exists(), called, cost)
+    return Tried(reply, ended.seconds, client_trace(run, CALL).exists(), called, cost)
 
 
-def _make_job(project: Project, player: Player, folder: Path, run: Path) -> Job:
+def _make_job(project: Project, player: Player, folder: Path, run: Path, server: tuple[str, ...]) -> Job:
     job = jobs.job_for(
         project,
         player.agent,
@@ -174,8 +178,7 @@ def _make_job(project: Project, player: Player, folder: Path, run: Path) -> Job:
         folder=str(run),
         instructions=INSTRUCTIONS,
         tools=TOOLS,
-        # Some agents pass on no environment, but all of them start these words.
-        server=("env", f"AGENTD_GREETED={run / GREETED}", *tool_host.alone(run, CALL)),
+        server=server,
         scratch=str(run / "calls" / "files"),
         max_turns=TURNS,
     )
