@@ -128,8 +128,8 @@ KILL = """import os, psutil
 flag, run = os.environ["AGENTD_DESK"] + "/../killed", os.environ["AGENTD_RUN"]
 if not os.path.exists(flag):
     open(flag, "w").close()
-    for process in psutil.process_iter():
-        words = process.cmdline() if process.is_running() else []
+    for process in psutil.process_iter(["cmdline"]):
+        words = process.info["cmdline"] or []
         if words[-4:-2] == ["agentd.mcp.host", run]:
             process.kill()
 """

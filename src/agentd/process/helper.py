@@ -9,6 +9,7 @@ import socket
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 PATIENCE = 10.0
@@ -47,14 +48,13 @@ class Helper:
 
     def ask(self, **order: Any) -> bool:
         """Give an order and wait until it was carried out; False if the helper is gone. One that hangs is ended."""
-        try:
+        with suppress(OSError):
             self.pipe.settimeout(PATIENCE)
             self.pipe.sendall(json.dumps(order).encode() + b"\n")
-            return bool(self.pipe.recv(64))
-        except TimeoutError:
-            self._popen.kill()
-        except OSError:
-            pass
+            if self.pipe.recv(64):
+                return True
+        self._popen.kill()  # its pipe closes a moment before it is seen to have ended
+        self._popen.wait()
         return False
 
     def complaint(self) -> str:
