@@ -277,3 +277,43 @@ def nasty_texts(most: int = 6) -> st.SearchStrategy[str]:
     """Lines of anything, each of which could be mistaken for structure; not white space alone."""
     line = st.sampled_from(NASTY_LINES) | plain_texts() | st.text(ANYTHING, max_size=20)
     return st.lists(line, min_size=1, max_size=most).map("\n".join).filter(lambda text: bool(text.strip()))
+
+
+TYPED = (
+    "",
+    " ",
+    "\n",
+    "\n\n",
+    "\t",
+    "\r",
+    "\ufeff",
+    "#",
+    "`",
+    "~",
+    "<",
+    "-",
+    ":",
+    "0",
+    "9",
+    '"',
+    "null",
+    "R1",
+    "é",
+    "\\",
+)
+
+
+@st.composite
+def slips(draw: st.DrawFn, most: int = 3) -> Edit:
+    """Something typed at any place, over up to as many characters as it has and three more: a document that was in the
+    usual form still nearly is."""
+    piece = st.sampled_from([*TYPED, *NASTY_LINES]) | st.text(ANYTHING, max_size=3)
+    found = draw(st.lists(st.tuples(st.integers(0, 2000), st.integers(0, 3), piece), max_size=most))
+
+    def apply(text: str) -> str:
+        for at, over, typed in found:
+            at %= len(text) + 1
+            text = text[:at] + typed + text[at + over :]
+        return text
+
+    return Edit(f"slips {found}", apply, keeps=False)

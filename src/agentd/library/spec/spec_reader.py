@@ -9,6 +9,7 @@ from agentd.errors import Corrupt
 from agentd.library.spec import rule_checks, scenario_steps
 from agentd.library.spec.headings import Part, parts
 from agentd.library.spec.metadata import take
+from agentd.library.spec.plain_spec import plain
 from agentd.library.spec.spec_writer import DIAGRAM, OWN, info, unfenced
 from agentd.model.change import PRIORITIES, Priority, Requirement, Scenario, Spec
 from agentd.model.finding import Finding
@@ -21,6 +22,12 @@ _JSON = ("json", "jsonschema", "json-schema")
 
 def read(text: str, rules: Rules = scenario_steps.USUAL) -> tuple[Spec | None, tuple[Finding, ...]]:
     """The spec as far as it can be understood, None if the text is empty of parts; and every finding."""
+    known = plain(text, rules)
+    return (known, ()) if known else with_care(text, rules)
+
+
+def with_care(text: str, rules: Rules) -> tuple[Spec | None, tuple[Finding, ...]]:
+    """The same for a text of any form."""
     front = frontmatter.read(text)
     sheet = outline(front.lines, front.first)
     found = parts(sheet, str(front.data.get("title") or ""), rules)

@@ -9,6 +9,7 @@ from agentd.errors import Corrupt
 from agentd.families.change.documents.tasks.dependencies import cycles
 from agentd.families.change.documents.tasks.fields import fields
 from agentd.families.change.documents.tasks.items import Items, items
+from agentd.families.change.documents.tasks.plain_tasks import plain
 from agentd.families.change.documents.tasks.task import finding, task_of
 from agentd.families.change.documents.tasks.tasks_writer import counts
 from agentd.model.change import Task, Tasks
@@ -35,6 +36,12 @@ class Page:
 
 def read(text: str, rules: Rules = RULES) -> tuple[Tasks, tuple[Finding, ...]]:
     """The tasks as far as they can be understood, and everything that is wrong with them."""
+    known = plain(text)
+    return (known, ()) if known else with_care(text, rules)
+
+
+def with_care(text: str, rules: Rules) -> tuple[Tasks, tuple[Finding, ...]]:
+    """The same for a text of any form."""
     page = take_apart(text)
     findings = list(page.front.findings)
     findings += [finding("invalid_task", what, line) for line, what in page.items.odd]
