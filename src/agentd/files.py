@@ -8,6 +8,7 @@ from typing import BinaryIO
 
 SMALL = 1 << 20  # what people write: documents, settings, scripts
 LARGE = 64 << 20  # what grows with the work: diaries, ledgers, transcripts
+_CHUNK = 1 << 20
 
 
 class Unreadable(OSError):
@@ -16,32 +17,40 @@ class Unreadable(OSError):
 
 def opened(path: "str | os.PathLike[str]", flags: int = 0) -> BinaryIO:
     """A regular file. A pipe or a device is Unreadable, a folder is none; other trouble is an OSError."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)
-    except ValueError as error:  # a name with a NUL
-        raise Unreadable(errno.EINVAL, f"it cannot be a path: {error}", str(path)) from None
-    kind = stat.S_IFMT(os.fstat(fd).st_mode)
-    if kind == stat.S_IFREG:
-        return open(fd, "rb")
-    os.close(fd)
-    if kind == stat.S_IFDIR:
-        raise IsADirectoryError(errno.EISDIR, "it is not a file", str(path))
-    raise Unreadable(errno.EINVAL, "it is not a file", str(path))
+    return open(_descriptor(path, flags)[0], "rb")
 
 
 def read(path: "str | os.PathLike[str]", largest: int = LARGE, flags: int = 0) -> bytes:
     """The bytes of a regular file; a larger one is Unreadable."""
-    with opened(path, flags) as file:
-        return bounded(file, str(path), largest)
+    fd, size = _descriptor(path, flags)
+    try:
+        return whole(fd, size, str(path), largest)
+    finally:
+        os.close(fd)
 
 
-def bounded(file: BinaryIO, name: str, largest: int = LARGE) -> bytes:
+def _descriptor(path: "str | os.PathLike[str]", flags: int) -> tuple[int, int]:
+    """A regular file, open, and its size."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)
+    except ValueError as error:  # a name with a NUL
+        raise Unreadable(errno.EINVAL, f"it cannot be a path: {error}", str(path)) from None
+    known = os.fstat(fd)
+    if stat.S_ISREG(known.st_mode):
+        return fd, known.st_size
+    os.close(fd)
+    if stat.S_ISDIR(known.st_mode):
+        raise IsADirectoryError(errno.EISDIR, "it is not a file", str(path))
+    raise Unreadable(errno.EINVAL, "it is not a file", str(path))
+
+
+def whole(fd: int, size: int, name: str, largest: int) -> bytes:
     """All that is in an open file, if that is not too much. A read asks for no more than the file has: room for
     `largest` costs more than the reading."""
-    size = os.fstat(file.fileno()).st_size
-    data = file.read(min(size, largest) + 1)
-    if size < len(data) <= largest:  # it grows, or is of a kind that does not tell its size
-        data += file.read(largest + 1 - len(data))
+    data = os.read(fd, min(size, largest) + 1)
+    if len(data) != size:  # it grows or shrinks, or is of a kind that does not tell its size
+        while len(data) <= largest and (more := os.read(fd, min(largest + 1 - len(data), _CHUNK))):
+            data += more
     if max(size, len(data)) > largest:
         raise Unreadable(errno.EFBIG, f"it is larger than {largest >> 20} MiB", name)
     return data

@@ -2,14 +2,16 @@
 
 import errno
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, partial
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, TypeVar
 
 from agentd import files
 from agentd.state import durable
 
 LARGEST = files.SMALL
+Taken = TypeVar("Taken")
 
 
 class Page(NamedTuple):
@@ -27,18 +29,22 @@ class Page(NamedTuple):
         return self.data.decode(errors="surrogateescape")
 
 
-def own(path: Path) -> bytes:
+def own(path: Path | str, largest: int = files.LARGE) -> bytes:
     """One of agentd's own files, read as `opened` opens it."""
-    with opened(path) as file:
-        return files.bounded(file, str(path))
+    return _own(path, lambda: files.read(path, largest, os.O_NOFOLLOW))
 
 
-def opened(path: Path) -> BinaryIO:
+def opened(path: Path | str) -> BinaryIO:
     """One of agentd's own files. A link in its place, or in that of its folder, is not followed, and OSError says so."""
-    if os.path.islink(path.parent):
-        raise OSError(errno.ELOOP, "it is a link, which is not followed", str(path.parent))
+    return _own(path, lambda: files.opened(path, os.O_NOFOLLOW))
+
+
+def _own(path: Path | str, take: Callable[[], Taken]) -> Taken:
+    folder = os.path.dirname(path) or "."
+    if os.path.islink(folder):
+        raise OSError(errno.ELOOP, "it is a link, which is not followed", folder)
     try:
-        return files.opened(path, os.O_NOFOLLOW)
+        return take()
     except OSError as error:
         if error.errno != errno.ELOOP:
             raise
@@ -57,9 +63,13 @@ def raw(path: Path) -> str | None:
 
 def page(home: str, name: str) -> Page | None:
     """The file of this name; None if there is nothing."""
+    return _page(home, name, _link_above(home, name.rpartition("/")[0]))
+
+
+def _page(home: str, name: str, link_above: bool) -> Page | None:
     path = f"{home}/{name}"
     try:
-        data = _read(path, home)
+        data = _read(path, home, link_above)
     except (FileNotFoundError, NotADirectoryError):
         return Page(printable(name), problem="it is a link to nothing") if os.path.islink(path) else None
     except (files.Unreadable, IsADirectoryError) as error:
@@ -74,19 +84,24 @@ def page(home: str, name: str) -> Page | None:
 
 def pages(home: str, names: Iterable[str]) -> Iterator[Page]:
     """Those of these files that are there."""
-    for name in names:
-        found = page(home, name)
-        if found is not None:
-            yield found
+    return listed_pages(home, ((name, "") for name in names))
 
 
 def markdown(home: str, below: str = "") -> Iterator[Page]:
     """Every Markdown file in a folder of the home and below it, in order; `_drafts` and hidden ones are left alone."""
-    for name, problem in listing(home, below):
+    return listed_pages(home, listing(home, below))
+
+
+def listed_pages(home: str, listed: Iterable[tuple[str, str]]) -> Iterator[Page]:
+    """The files of a listing. Each folder is looked at once."""
+    link_above = cache(partial(_link_above, home))
+    for name, problem in listed:
         if problem:
             yield Page(printable(name) or ".", problem=problem)
         else:
-            yield from pages(home, [name])
+            found = _page(home, name, link_above(name.rpartition("/")[0]))
+            if found is not None:
+                yield found
 
 
 def listing(home: str, below: str = "") -> Iterator[tuple[str, str]]:
@@ -121,11 +136,16 @@ def printable(name: str) -> str:
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
 
 
-def _read(path: str, home: str) -> bytes:
-    folder = os.path.dirname(path)
+def _link_above(home: str, below: str) -> bool:
+    """Whether the home, or a folder on the way from it to the one below, is a link."""
+    folder = f"{home}/{below}" if below else home
     while not os.path.islink(folder) and len(folder) > len(home):
         folder = os.path.dirname(folder)
-    if os.path.islink(folder):
+    return os.path.islink(folder)
+
+
+def _read(path: str, home: str, link_above: bool) -> bytes:
+    if link_above:
         raise files.Unreadable(errno.ELOOP, "its folder is a link, which is not followed")
     try:
         return files.read(path, LARGEST, os.O_NOFOLLOW)

@@ -53,12 +53,16 @@ class Store:
 
     def peek(self) -> State:
         """What the file says, for looking at it only; much quicker than `load`, which tells of any trouble with it."""
+        return self.glance() or self.load()
+
+    def glance(self, largest: int = files.LARGE) -> State | None:
+        """The same; None if there is any trouble with the file, or it is too large."""
         try:
-            text = reading.own(self.path)
+            text = reading.own(f"{self.folder}/{self.codec.file}", largest)
             yaml_file = self.codec.file.endswith(".yaml")
             return decode(self.codec, lossless_yaml.load(text.decode()) if yaml_file else self._parse(text))
         except (OSError, UnicodeDecodeError, Corrupt, Malformed):
-            return self.load()
+            return None
 
     def save(self, state: State, at: str, event: str, **details: Any) -> State:
         """The state as saved. A person's edit of the file meanwhile is kept; an edited phase stops the work."""

@@ -171,13 +171,15 @@ def _pages(folder: str, names: Sequence[str] = (*MODULES, *NOTES)) -> list[Page]
 
 def _state(folder: str) -> tuple[State | None, list[Finding]]:
     """The state of a change, if it has one; a state that cannot be read is a finding."""
-    page = reading.page(folder, STATE.file)
+    store = Store(Path(folder), STATE)
+    known = store.glance(reading.LARGEST)
+    page = reading.page(folder, STATE.file) if known is None else None
     if page is None:
-        return None, []
+        return known, []
     if page.problem:
         return None, [Finding("unreadable_file", page.problem, page.line, "High", "", STATE.file)]
     try:
-        return Store(Path(folder), STATE).peek(), []
+        return store.load(), []
     except Corrupt as error:
         found = re.search(r"STATE\.yaml(?::(\d+))?(?::\d+)?: (.*)", error.message, re.DOTALL)
         line, what = (int(found[1] or 1), found[2].rstrip(".")) if found else (1, error.message)
