@@ -5,15 +5,18 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agentd.errors import ChangeNotFound, Held
 from agentd.families.change.documents import proposal, tasks
 from agentd.families.change.specs import removed_in
-from agentd.families.change.validation import validate_all, validate_change, validate_library
+from agentd.families.change.validation import MANY, validate_all, validate_change, validate_library
 from agentd.library import snapshot as base
 from agentd.library import spec
 from agentd.state import lock
 from tests.app.tree import Tree, a_proposal, a_spec, rules, some_tasks, spoil, state
+from tests.documents.hand_edits import Edit, hand_edits, slips
 
 
 @pytest.fixture
@@ -468,7 +471,7 @@ def test_fix_waits_for_nobody_and_changes_nothing_while_somebody_works(tree: Tre
     assert "add-oauth is held by" in found.held[0]
 
 
-def test_many_changes_and_specs_are_checked_together(tree: Tree) -> None:
+def test_several_processes_find_what_one_finds(tree: Tree) -> None:
     for number in range(120):
         folder = tree.change(f"c-{number:03}", f"s-{number % 100:03}")
         if number % 7 == 0:
@@ -478,3 +481,29 @@ def test_many_changes_and_specs_are_checked_together(tree: Tree) -> None:
     found = validate_all(tree.project)
     assert len(found.files) == 480
     assert {f.rule for f in found.findings} >= {"unknown_spec", "claimed_twice", "unreadable_file"}
+    assert repr(validate_all(tree.project, processes=3)) == repr(found)
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Tree:
+    """As many documents as several processes are used for."""
+    tree = Tree(tmp_path_factory.mktemp("large") / "repo")
+    for number in range(20):
+        tree.change(f"c-{number:03}", f"s-{number % 15:03}")
+    tree.library(*(a_spec(f"l-{number:03}") for number in range(MANY)))
+    return tree
+
+
+@settings(max_examples=15)  # each checks hundreds of documents twice
+@given(st.lists(st.tuples(st.integers(0, 10_000), slips() | hand_edits()), max_size=20))
+def test_several_processes_find_in_broken_documents_what_one_finds(large: Tree, broken: list[tuple[int, Edit]]) -> None:
+    every = sorted(path for path in large.root.rglob("*") if path.is_file())
+    texts = {path: path.read_text(encoding="utf-8") for path in (every[number % len(every)] for number, _ in broken)}
+    try:
+        for number, edit in broken:
+            path = every[number % len(every)]
+            path.write_bytes(edit(path.read_text(encoding="utf-8", errors="replace")).encode(errors="replace"))
+        assert repr(validate_all(large.project, processes=2)) == repr(validate_all(large.project))
+    finally:
+        for path, text in texts.items():
+            path.write_text(text, encoding="utf-8")

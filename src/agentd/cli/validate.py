@@ -10,6 +10,7 @@ from agentd.cli.output import tell
 from agentd.errors import UsageError
 from agentd.families.change import validation
 from agentd.families.change.validation import Validation
+from agentd.process import workers
 
 
 @click.command()
@@ -31,7 +32,7 @@ def command(change: str, specs: bool, strict: bool, fix: bool, verbose: bool, as
     elif specs:
         found = validation.validate_library(project, fix)
     else:
-        found = validation.validate_all(project, fix)
+        found = validation.validate_all(project, fix, workers.available())
     code = 0 if (found.strict if strict else found.valid) and not found.held else 1
     return tell(as_json, found.to_data(), lines(found, str(project.root), verbose), code)
 

@@ -82,9 +82,9 @@ def _examined(documents: Documents, findings: list[Finding], rules: Rules, shelf
     )
 
 
-def examine_library(rules: Rules, shelf: Shelf) -> Examined:
-    """Every spec of the library."""
-    pages = list(reading.markdown(f"{shelf.root}/{snapshot.LIBRARY}"))
+def examine_specs(listed: Iterable[tuple[str, str]], rules: Rules, shelf: Shelf) -> Examined:
+    """Specs of the library, as they are listed."""
+    pages = list(reading.listed_pages(f"{shelf.root}/{snapshot.LIBRARY}", listed))
     findings = [finding for page in pages for finding in _read(page, rules, spec)[1]]
     findings += _broken_links(snapshot.LIBRARY, pages, rules, shelf)
     files = tuple(f"{snapshot.LIBRARY}/{page.name}" for page in pages)

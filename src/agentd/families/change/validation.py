@@ -4,22 +4,27 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from agentd.errors import ChangeNotFound, Held
 from agentd.families.change import ACTIVE, LAYOUT
-from agentd.families.change.document_checks import Examined, claims_of, examine_change, examine_changes, examine_library
+from agentd.families.change.document_checks import Examined, claims_of, examine_change, examine_changes, examine_specs
 from agentd.families.change.document_fixes import fix_change, fix_library
+from agentd.library import snapshot
 from agentd.library.claims import Stake, contested, no_requirement_is_claimed_twice
 from agentd.library.shelf import Shelf
 from agentd.model.finding import Finding
 from agentd.model.rules import Rules
 from agentd.model.severity import SEVERITIES
+from agentd.process.workers import share
 from agentd.runs.project import Project
 from agentd.state import reading
 from agentd.state.layout import NAME
 
-_AT_ONCE = 25  # changes whose documents are in memory together
+MANY = 200  # changes and specs from which on a second process is worth its start
+_AT_ONCE = 25  # changes, or specs, whose documents are in memory together
+Part = tuple[Sequence[str], Sequence[tuple[str, str]]]  # folders of changes, specs of the library as they are listed
 
 
 @dataclass(frozen=True)
@@ -78,11 +83,12 @@ def validate_library(project: Project, fix: bool = False) -> Validation:
     """The specs in agentd/specs/."""
     rules, shelf = project.config.rules(), Shelf(str(project.root))
     fixed = tuple(fix_library(shelf.root, rules)) if fix else ()
-    return _validation("specs", [examine_library(rules, shelf)], [], rules, shelf, fixed)
+    listed = reading.listing(f"{shelf.root}/{snapshot.LIBRARY}")
+    return _validation("specs", [examine_specs(listed, rules, shelf)], [], rules, shelf, fixed)
 
 
-def validate_all(project: Project, fix: bool = False) -> Validation:
-    """Every active change and the library."""
+def validate_all(project: Project, fix: bool = False, processes: int = 1) -> Validation:
+    """Every active change and the library. More than one process are for a program that has a single thread."""
     rules, shelf = project.config.rules(), Shelf(str(project.root))
     homes = list(active_changes(shelf.root))
     fixed: list[str] = []
@@ -94,13 +100,12 @@ def validate_all(project: Project, fix: bool = False) -> Validation:
                 fixed += fix_change(shelf.root, home, rules)
             except Held as error:
                 held.append(error.message)
-    examined = [
-        found
-        for start in range(0, len(homes), _AT_ONCE)
-        for found in examine_changes(homes[start : start + _AT_ONCE], rules, shelf)
-        if os.path.isdir(f"{shelf.root}/{found.home}")  # it may have been archived meanwhile
-    ]
-    examined.append(examine_library(rules, shelf))
+    listed = list(reading.listing(f"{shelf.root}/{snapshot.LIBRARY}"))
+    parts: list[Part] = [(homes[at : at + _AT_ONCE], []) for at in range(0, len(homes), _AT_ONCE)]
+    parts += [([], listed[at : at + _AT_ONCE]) for at in range(0, len(listed), _AT_ONCE)]
+    several = processes if len(homes) + len(listed) >= MANY else 1
+    shared = share(partial(_examine, rules=rules, shelf=shelf), parts, several)
+    examined = [found for part in shared for found in part]
     stakes = [_stake(found) for found in examined if found.claims]
     return _validation("", examined, stakes, rules, shelf, tuple(fixed), tuple(held))
 
@@ -129,6 +134,14 @@ def active_changes(root: str) -> Iterator[str]:
 
 def _is_change(folder: str) -> bool:
     return any(os.path.lexists(f"{folder}/{name}") for name in ("STATE.yaml", "proposal.md", "specs", "tasks.md"))
+
+
+def _examine(part: Part, rules: Rules, shelf: Shelf) -> list[Examined]:
+    """What is wrong in these changes and specs; a change that was archived meanwhile is none of them any more."""
+    homes, listed = part
+    if listed:
+        return [examine_specs(listed, rules, shelf)]
+    return [one for one in examine_changes(homes, rules, shelf) if os.path.isdir(f"{shelf.root}/{one.home}")]
 
 
 def _stake(found: Examined) -> Stake:
