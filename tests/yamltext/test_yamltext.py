@@ -269,3 +269,9 @@ def test_an_update_of_a_small_document_is_cheap() -> None:
             document = document.updated(first).updated(second)
         took.append((time.process_time() - start) / 20)
     assert min(took) < 0.0004  # about 0.1 ms on a quiet machine; parsing takes thirty times as long
+
+
+def test_a_byte_order_mark_before_a_list_is_read_over() -> None:
+    text = "a:\n\ufeff  - x\nb: 1\n"
+    assert parse(text, "f").data == {"a": ["x"], "b": 1}
+    assert parse(text, "f").text == text

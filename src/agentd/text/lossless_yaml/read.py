@@ -20,7 +20,7 @@ _EMPTY_LINE = re.compile(f"{_BREAK}([ \t]*)(?:#[^{BREAKS}]*)?(?=[{BREAKS}]|\\Z)"
 _LAST_BREAK = re.compile(f"{_BREAK}\\Z")
 _LAST_BREAKS = re.compile(f"{_BREAK}+\\Z")
 _COLON = re.compile("[ \t]*:")
-_DASH = re.compile(f"(?:\\s|#[^{BREAKS}]*|[&!]\\S*)*+-")
+_DASH = re.compile(f"(?:[\\s\ufeff]|#[^{BREAKS}]*|[&!]\\S*)*+-")
 _TAG = "tag:yaml.org,2002:"
 _TYPES = {"int": (int,), "float": (float, int), "bool": (bool,), "null": (type(None),)}
 _ENDS: Any = events.CollectionEndEvent  # the stubs know less of an event than the parser tells
