@@ -5,6 +5,8 @@ A document that is made of them can be read by one expression; any other is for 
 
 LINE = r"[^\s#].*+(?<![\s#])"
 TEXT = r" *+[^\s#`~<].*+(?:\n\n?+ *+[^\s#`~<].*+)*+"
+WORD = r"(?!(?i:null|true|false)\n)[A-Za-z][A-Za-z0-9-]*+"
+SCALAR = r"""(?:[^\W_][\w ,.;!?()/'+=%*–—…’“”-]*+|"[\w ,.:;!?()/'+=%*#–—…’“”-]*+")"""
 TIME = r'(?:[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z|"")'
 _ODD = ("\r", "\\", "&", " \n", "\t\n")
 

@@ -10,11 +10,11 @@ from agentd.library.spec import placeholders
 from agentd.library.spec.scenario_steps import USUAL
 from agentd.model.change import Priority, Requirement, Scenario, Spec
 from agentd.model.rules import Rules
-from agentd.text.literal import LINE, TEXT, TIME, is_literal
+from agentd.text.literal import LINE, SCALAR, TEXT, TIME, is_literal
 
 _HEAD = re.compile(
     r"---\nid: (?!null\n|true\n|false\n)([a-z][a-z0-9-]*+)\ntype: spec\n"
-    r'title: (?:[^\W_][\w ,.()/-]*+|"[\w ,.:;!?()/\'-]*+")\n'
+    rf"title: {SCALAR}\n"
     rf'version: "([\w.]*+)"\ncreated_at: ({TIME})\nupdated_at: ({TIME})\n'
     r"requirements:\n  total: ([1-9][0-9]{0,5})\n  ids:((?:\n    - R[0-9]++)++)\n"
     r"design_elements:\n(?:  has_mermaid: (?:true|false)\n)(?:  has_json_schema: (?:true|false)\n)"

@@ -1,12 +1,13 @@
 """A proposal read into a value, with a finding for every problem. Never raises."""
 
-import json
 from dataclasses import dataclass, replace
 
 from agentd.families.change.documents.proposal import impact, review_blocks
+from agentd.families.change.documents.proposal.approved_text import approved_text
 from agentd.families.change.documents.proposal.impact import OWN, Read, Report
 from agentd.families.change.documents.proposal.name_lists import ID
 from agentd.families.change.documents.proposal.page import SECTIONS, Page, take_apart
+from agentd.families.change.documents.proposal.plain_proposal import plain
 from agentd.model.change import Proposal, ReviewStatus
 from agentd.model.finding import Finding
 from agentd.model.rules import Rules
@@ -14,9 +15,7 @@ from agentd.review.verdict_words import stated
 from agentd.text import bullets, frontmatter
 
 STATUSES = ("proposed", "challenged", "approved", "rejected")
-_VOLATILE = ("checksum", "updated_at", "status", "iteration", "summary", "impact", "affected_specs")
 RULES = Rules()
-_as_json = json.JSONEncoder(ensure_ascii=False, sort_keys=True, default=str).encode
 
 
 @dataclass(frozen=True)
@@ -31,6 +30,12 @@ class Reading:
 
 def read(text: str, rules: Rules = RULES) -> tuple[Proposal | None, tuple[Finding, ...]]:
     """The proposal, None if not enough of it can be understood; and every finding."""
+    known = plain(text, rules)
+    return (known, ()) if known else with_care(text, rules)
+
+
+def with_care(text: str, rules: Rules) -> tuple[Proposal | None, tuple[Finding, ...]]:
+    """The same for a text of any form."""
     reading = look(text, rules)
     value = _value(reading)
     _check_sections(reading)
@@ -61,14 +66,11 @@ def look(text: str, rules: Rules = RULES) -> Reading:
 def bound(reading: Reading) -> str:
     """The text that an approval is bound to: all but reviews, white space and keys that change along the way."""
     page, seen = reading.page, reading.impact
-    head = {key: value for key, value in page.front.data.items() if key not in _VOLATILE}
-    specs = [[spec.id, *spec.depends, *(["(removed)"] if spec.removed else [])] for spec in seen.specs]
-    head |= {"impact": [seen.scope, seen.affected_files, seen.new_files], "affected_specs": specs}
     lines, fenced = list(page.view.lines), page.view.fenced
     for name, heading in page.headings.items():
         lines[heading.line - page.view.first] = f"## {SECTIONS[name]}"
     lines = [line if number in fenced else line.rstrip(" \t") for number, line in enumerate(lines, page.view.first)]
-    return "\n".join([_as_json(head), *filter(None, lines)])
+    return approved_text(page.front.data, (seen.scope, seen.affected_files, seen.new_files), seen.specs, lines)
 
 
 def verdict_of(page: Page, rules: Rules) -> tuple[ReviewStatus | None, tuple[Finding, ...]]:
