@@ -29,6 +29,16 @@ def read(path: "str | os.PathLike[str]", largest: int = LARGE, flags: int = 0) -
         os.close(fd)
 
 
+def ending(path: "str | os.PathLike[str]", size: int, flags: int = 0) -> tuple[bytes, bool]:
+    """The last bytes of a regular file, and whether they are all of it."""
+    fd, whole_size = _descriptor(path, flags)
+    try:
+        start = max(0, whole_size - size)
+        return os.pread(fd, size, start), not start
+    finally:
+        os.close(fd)
+
+
 def _descriptor(path: "str | os.PathLike[str]", flags: int) -> tuple[int, int]:
     """A regular file, open, and its size."""
     try:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 Kind = Literal["agent", "ask", "do", "each", "end"]
@@ -68,7 +69,7 @@ class Workflow:
     defaults: Mapping[str, Edge] = field(default_factory=dict)
     source: str = ""
 
-    @property
+    @cached_property
     def phases(self) -> tuple[str, ...]:
         """Every phase once, in the order of its first step."""
         return tuple(dict.fromkeys(step.phase for step in self.steps.values()))

@@ -3,7 +3,7 @@
 import os
 import pwd
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -68,8 +68,12 @@ class Project:
 
     def layout(self, family: str) -> Layout:
         """The family of this name; a person's own workflows, if there is none."""
-        own = next(layout for layout in self.layouts if not layout.workflows)
-        return next((layout for layout in self.layouts if layout.name == family), own)
+        found = self._families.get(family)
+        return found or next(layout for layout in self.layouts if not layout.workflows)
+
+    @cached_property
+    def _families(self) -> Mapping[str, Layout]:
+        return {layout.name: layout for layout in reversed(self.layouts)}
 
     def own_folders(self) -> tuple[str, ...]:
         """The folders at the root that hold runs: nothing in them is the project's own work."""

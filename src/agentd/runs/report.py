@@ -97,10 +97,10 @@ def report(
 ) -> Report:
     """The report on a run as its files are now, with its family's summary where that is given."""
     workflow = project.workflow(state.run.workflow or place.family)
-    run = state.run
-    project.known_phase(project.store(place), workflow, run.phase)
+    run, own = state.run, project.store(place)
+    project.known_phase(own, workflow, run.phase)
     stores = children(place)
-    asked = _pending(project.store(place), state, stores)
+    asked = _pending(own, state, stores)
     open_ones = tuple(decision for store, decision in asked if not valid_answer(store.folder, decision))
     holder = lock.holder(place.folder)
     doing, note = _doing(place, workflow, run, open_ones, holder)
@@ -113,7 +113,7 @@ def report(
         note=note,
         next=next_command(project, workflow, place, state, open_ones, doing),
         folder=project.relative(place.folder),
-        updated_at=str(state.fields.get(project.store(place).codec.updated_key, "")),
+        updated_at=str(state.fields.get(own.codec.updated_key, "")),
         decisions=open_ones,
         children=child_phases(stores) or None,
         models=models_in(state.fields) or None,

@@ -50,18 +50,15 @@ def tail(folder: Path, n: int) -> list[dict[str, Any]]:
     """The last n events, oldest first, read from the end of the file; fewer if they are longer than events are."""
     if n <= 0:
         return []
+    size = _CHUNK
     try:
-        with reading.opened(folder / NAME) as file:
-            start, size, data = file.seek(0, 2), _CHUNK, b""
-            while True:
-                start, end = max(0, start - size), start
-                file.seek(start)
-                data = file.read(end - start) + data
-                lines = data.split(b"\n")
-                found = _last(lines[1:] if start else lines, n)
-                if len(found) >= n or not start or len(data) > files.LARGE:
-                    return found
-                size *= 2
+        while True:
+            data, whole = reading.ending(f"{folder}/{NAME}", size)
+            lines = data.split(b"\n")
+            found = _last(lines if whole else lines[1:], n)
+            if len(found) >= n or whole or size > files.LARGE:
+                return found
+            size *= 2
     except FileNotFoundError:
         return []
     except OSError as error:
@@ -69,7 +66,7 @@ def tail(folder: Path, n: int) -> list[dict[str, Any]]:
 
 
 def _last(lines: list[bytes], n: int) -> list[dict[str, Any]]:
-    events = (event for event in map(_event, reversed(lines)) if event is not None)
+    events = (event for event in map(_event, filter(None, reversed(lines))) if event is not None)
     return list(islice(events, n))[::-1]
 
 

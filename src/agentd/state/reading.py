@@ -39,6 +39,11 @@ def opened(path: Path | str) -> BinaryIO:
     return _own(path, lambda: files.opened(path, os.O_NOFOLLOW))
 
 
+def ending(path: Path | str, size: int) -> tuple[bytes, bool]:
+    """The last bytes of one of agentd's own files, and whether they are all of it."""
+    return _own(path, lambda: files.ending(path, size, os.O_NOFOLLOW))
+
+
 def _own(path: Path | str, take: Callable[[], Taken]) -> Taken:
     folder = os.path.dirname(path) or "."
     if os.path.islink(folder):

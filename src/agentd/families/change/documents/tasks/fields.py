@@ -3,13 +3,13 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
-
-import yaml
+from typing import TYPE_CHECKING, Any
 
 from agentd.families.change.documents.tasks.items import Item
-from agentd.text.lossless_yaml.read import LOADER
 from agentd.text.outline import Outline, closes, opens
+
+if TYPE_CHECKING:
+    import yaml
 
 _YAML_FENCE = re.compile(r" {0,3}[`~]{3,}[ \t]*ya?ml\b", re.IGNORECASE)
 _KEY = re.compile(r"[ \t]*[\"']?(?:id|action|status|file|spec_ref|depends_on)[\"']?[ \t]*:")
@@ -103,13 +103,15 @@ def _plain(lines: Sequence[str], first: int) -> Fields | None:
 
 def _careful(lines: Sequence[str], first: int) -> Fields:
     """The fields of any YAML block. Every scalar is read as text, so that the id 1.10 is not the number 1.1."""
+    import yaml  # no block as agentd writes it needs the parser
+
     found = Fields()
     text = "\n".join(lines)
     if sum(map(text.count, ("[", "{", "- ", "? "))) > _MOST_NESTED:
         found.problem = first, "the YAML block is nested too deep"
         return found
     try:
-        root = yaml.compose(text, Loader=LOADER)
+        root = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line if error.problem_mark else 0
         found.problem = first + min(line, max(0, len(lines) - 1)), f"the YAML block cannot be read: {error.problem}"
@@ -125,7 +127,9 @@ def _careful(lines: Sequence[str], first: int) -> Fields:
     return found
 
 
-def _take(found: Fields, key: yaml.Node, value: yaml.Node, first: int) -> None:
+def _take(found: Fields, key: "yaml.Node", value: "yaml.Node", first: int) -> None:
+    import yaml
+
     line = first + key.start_mark.line
     name = str(key.value) if isinstance(key, yaml.ScalarNode) else ""
     if name in found.lines:
