@@ -15,7 +15,7 @@ from tests.built_in import read_built_in
 SRC = Path(__file__).parents[1] / "src"
 LEVELS = [
     {"errors"},
-    {"clock", "files", "model", "process", "redaction", "temporary"},
+    {"clock", "files", "model", "process", "redaction", "temporary", "workers"},
     {"text"},
     {"engine", "workflows", "state", "git", "usage", "agents", "evidence", "prompts"},
     {"runs"},
@@ -36,7 +36,6 @@ LATE = {
     ("agents/acp_client.py", "agentd.process"): "only when the client is told to end",
     ("agents/scripted_agent.py", "agentd.agents.mcp_client"): "a scripted agent without tools starts no server",
     ("cli/__init__.py", "agentd.cli.group"): "the page of --help needs no click",
-    ("cli/validate.py", "agentd.cli.driving"): "only --fix has somebody to ask",
     ("cli/mcp.py", "agentd.mcp"): "the SDK takes a second to import",
     ("runs/overview.py", "agentd.runs.family"): "looking at all runs loads no family's code",
     ("runs/tables.py", "agentd.workflows.check"): "the built-in tables are proved by the tests",

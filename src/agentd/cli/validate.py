@@ -4,13 +4,13 @@ import os
 
 import click
 
+from agentd import workers
+from agentd.cli.driving import project_for
 from agentd.cli.face import json_option, plain, project_here
 from agentd.cli.output import tell
 from agentd.errors import UsageError
 from agentd.families.change import validation
 from agentd.families.change.validation import Validation
-from agentd.process import workers
-from agentd.runs.project import Project
 
 
 @click.command()
@@ -26,7 +26,7 @@ def command(change: str, specs: bool, strict: bool, fix: bool, verbose: bool, as
     """Check the documents of CHANGE, or of all active changes and the spec library. No agent is called."""
     if change and specs:
         raise UsageError("A change and --specs cannot be checked at once.", f"agentd validate {change}")
-    project = writing(as_json) if fix else project_here(as_json)
+    project = project_for(as_json) if fix else project_here(as_json)
     if change:
         found = validation.validate_change(project, change, fix)
     elif specs:
@@ -35,13 +35,6 @@ def command(change: str, specs: bool, strict: bool, fix: bool, verbose: bool, as
         found = validation.validate_all(project, fix, workers.available())
     code = 0 if (found.strict if strict else found.valid) and not found.held else 1
     return tell(as_json, found.to_data(), lines(found, str(project.root), verbose), code)
-
-
-def writing(as_json: bool) -> Project:
-    """The project to fix documents in."""
-    from agentd.cli.driving import project_for  # looking needs nobody to ask
-
-    return project_for(as_json)
 
 
 def lines(found: Validation, root: str, verbose: bool) -> list[str]:

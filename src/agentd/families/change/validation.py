@@ -17,10 +17,10 @@ from agentd.library.shelf import Shelf
 from agentd.model.finding import Finding
 from agentd.model.rules import Rules
 from agentd.model.severity import SEVERITIES
-from agentd.process.workers import share
 from agentd.runs.project import Project
 from agentd.state import reading
 from agentd.state.layout import NAME
+from agentd.workers import share
 
 MANY = 200  # changes and specs from which on a second process is worth its start
 _AT_ONCE = 25  # changes, or specs, whose documents are in memory together

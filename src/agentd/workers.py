@@ -6,7 +6,6 @@ an error is raised where it can be seen.
 
 import gc
 import os
-import pickle
 import signal
 import sys
 import threading
@@ -66,6 +65,8 @@ def _begin(function: Callable[[Part], Done], parts: Sequence[Part], workers: lis
 def _work(function: Callable[[Part], Done], parts: Sequence[Part], sink: int) -> None:
     """The whole life of a worker: no handler, no buffer of the parent's is used twice."""
     try:
+        import pickle
+
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that waits decides
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -78,6 +79,8 @@ def _work(function: Callable[[Part], Done], parts: Sequence[Part], sink: int) ->
 
 def _given(pipe: int) -> list[Done] | None:
     """What a worker gave back; None if it did not get that far."""
+    import pickle  # few documents need none
+
     with suppress(EOFError, pickle.UnpicklingError), open(pipe, "rb", closefd=False) as source:
         found: list[Done] = pickle.load(source)
         return found
