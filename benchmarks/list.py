@@ -13,8 +13,8 @@ from benchmarks.validate import NOW, state, write
 
 ACTIVE = 1000
 ARCHIVED = 10_000
-ROUNDS = 5
-LIMIT = 0.2
+ROUNDS = 9
+LIMIT = 0.16
 
 
 def main() -> int:

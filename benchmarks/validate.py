@@ -14,7 +14,7 @@ from agentd.model.change import AffectedSpec, Impact, Proposal, Requirement, Sce
 from benchmarks import _openspec
 
 MANY = 1000
-ROUNDS = 5
+ROUNDS = 9
 LIMIT = 0.2
 NOW = "2026-01-19T10:00:00Z"
 
