@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import cache
-from itertools import combinations, permutations
+from itertools import permutations
 
 import pytest
 from hypothesis import given, settings
@@ -74,39 +74,62 @@ def test_the_tree_of_any_text_joins_to_that_text(text: str) -> None:
     assert "".join(node.text + node.gap for _, node in walk(tree(text))) == text
 
 
-def check_copied(base: str, change: str) -> None:
-    """Against its own base a change is copied."""
+@THOROUGH
+@given(two_changes() | soups().map(plain))
+def test_against_its_own_base_a_change_is_copied(three: tuple[str, str, str]) -> None:
+    base, change, _ = three
     for sides in ((base, change, base), (base, base, change), (base, change, change)):
         assert spec.merge(*sides) == Merged(change)
         assert _merged(*sides, "") == Merged(change)  # the long way round
 
 
-def check_either_way(base: str, one: str, two: str) -> Merged:
-    """Who comes first makes no difference."""
+@THOROUGH
+@given(two_changes())
+def test_who_comes_first_makes_no_difference(three: tuple[str, str, str]) -> None:
+    base, one, two = three
     there, back = spec.merge(base, one, two), spec.merge(base, two, one)
     assert parts(there) == parts(back)
     assert there.conflicts or there == back
-    return there
 
 
 @THOROUGH
 @given(soups().map(plain))
-def test_texts_of_anything_are_copied_merge_either_way_and_lose_no_sentence(three: tuple[str, str, str]) -> None:
+def test_who_comes_first_makes_no_difference_to_texts_of_anything(three: tuple[str, str, str]) -> None:
     base, one, two = three
-    check_copied(base, one)
-    check_either_way(*three)
+    there, back = spec.merge(base, one, two), spec.merge(base, two, one)
+    assert parts(there) == parts(back)
+    assert there.conflicts or there == back
     marked = spec.merge(base, one, two, "mark").text or ""
     assert (sentences(one) | sentences(two)) - sentences(base) <= sentences(marked)
 
 
 @THOROUGH
+@given(st.data())
+def test_independent_changes_commute(data: st.DataObject) -> None:
+    draft = data.draw(drafts())
+    base = draft.text()
+    one, two = (edit.apply(draft).text() for edit in data.draw(independent(draft, 2)))
+    assert merged(base, two, merged(base, one, base)) == merged(base, one, merged(base, two, base))
+
+
+@THOROUGH
+@given(st.data())
+def test_three_independent_changes_give_one_text_in_all_six_orders(data: st.DataObject) -> None:
+    draft = data.draw(drafts())
+    base = draft.text()
+    changes = [edit.apply(draft).text() for edit in data.draw(independent(draft, 3))]
+    merge = cache(merged)
+    results = {merge(base, third, merge(base, second, first)) for first, second, third in permutations(changes)}
+    assert len(results) == 1
+
+
+@THOROUGH
 @given(two_changes())
-def test_two_changes_are_copied_merge_either_way_and_lose_no_sentence(three: tuple[str, str, str]) -> None:
+def test_no_sentence_disappears(three: tuple[str, str, str]) -> None:
     base, one, two = three
-    check_copied(base, one)
-    found = check_either_way(*three)
     old, ours, theirs = map(sentences, three)
     kept_by_both = {line for line in old & ours & theirs if base.count(line) == 1}
+    found = spec.merge(base, one, two)
     kept = sentences(found.text or "")
     if not found.conflicts:
         assert (ours - old) | (theirs - old) | kept_by_both <= kept
@@ -118,19 +141,6 @@ def test_two_changes_are_copied_merge_either_way_and_lose_no_sentence(three: tup
     if found.conflicts and any(map(spec.can_settle, found.conflicts)):
         assert spec.first_marker(marked.text or "")
         assert (ours - old) | (theirs - old) | kept_by_both <= sentences(marked.text or "")
-
-
-@THOROUGH
-@given(st.data())
-def test_independent_changes_give_one_text_in_every_order(data: st.DataObject) -> None:
-    draft = data.draw(drafts())
-    base = draft.text()
-    changes = [edit.apply(draft).text() for edit in data.draw(independent(draft, 3))]
-    merge = cache(merged)
-    for one, two in combinations(changes, 2):
-        assert merge(base, two, one) == merge(base, one, two)
-    results = {merge(base, third, merge(base, second, first)) for first, second, third in permutations(changes)}
-    assert len(results) == 1
 
 
 @THOROUGH
