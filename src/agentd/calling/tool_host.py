@@ -10,8 +10,8 @@ import os
 import socket
 import stat
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from agentd.agents.command import own_program
@@ -119,13 +119,6 @@ def connect(work: Work, call: str) -> tuple[tuple[str, ...], dict[str, str]]:
         top.services[SERVICE] = host
     assert isinstance(host, ToolHost)
     return host.words(folder, call), host.env
-
-
-@contextmanager
-def served(run: Path) -> Iterator[ToolHost]:
-    """The host of a run that nobody drives, as long as the context lasts."""
-    with closing(ToolHost(run)) as host:
-        yield host
 
 
 def end_call(work: Work, call: str, words: Sequence[str]) -> str:

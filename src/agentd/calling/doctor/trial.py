@@ -6,18 +6,19 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agentd import process
 from agentd.calling import job as jobs
-from agentd.calling import tool_host, transcripts
+from agentd.calling import transcripts
 from agentd.calling.conversation import run_program
 from agentd.calling.doctor.findings import Found, time_limit
 from agentd.calling.doctor.machine import PATIENCE
 from agentd.calling.doctor.side_by_side import results
 from agentd.calling.roster import Player
+from agentd.calling.tool_host import ToolHost
 from agentd.engine.advance import start
 from agentd.errors import AgentdError, NotFound
 from agentd.git.repository import begin_repository
@@ -77,7 +78,7 @@ def try_server(project: Project, folder: Path) -> Found:
 def _ask_server(project: Project, run: Path, folder: Path) -> tuple[list[str], str]:
     """The tools that agentd's server lists for a call, or why it lists none."""
     timeout = time_limit(project, PATIENCE)
-    with tool_host.served(run) as host:
+    with closing(ToolHost(run)) as host:
         words = (sys.executable, "-P", "-c", ASK, *host.words(run, CALL))
         done = process.run(words, cwd=folder, timeout=timeout, grace=1.0, stop=project.interrupted)
         complaint = host.helper.complaint()
@@ -144,7 +145,7 @@ def _call(project: Project, player: Player, folder: Path) -> Tried:
     with suppress(NotFound):  # agents answer without git, too
         begin_repository(folder, "An empty project")
     path = run / "calls" / f"{CALL}.jsonl"
-    with tool_host.served(run) as host:
+    with closing(ToolHost(run)) as host:
         job = _make_job(project, player, folder, run, host.words(run, CALL))
         environment = {"AGENTD_RUN": str(run), "AGENTD_DESK": str(run), "AGENTD_CALL": CALL, **host.env}
         command, limit = player.adapter.command(job), time_limit(project, LONGEST_CALL)
