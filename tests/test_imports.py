@@ -20,7 +20,7 @@ LEVELS = [
     {"engine", "workflows", "state", "git", "usage", "agents", "evidence", "prompts"},
     {"runs"},
     {"calling"},
-    {"proof", "review", "library"},
+    {"proof", "review", "library", "landing"},
     {"families/change", "families/team", "families/staged", "families/own"},
     {"app"},
     {"mcp", "web", "demo"},

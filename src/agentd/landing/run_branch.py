@@ -1,0 +1,86 @@
+"""The branch of a run: where its work lands, commit by commit, until a person merges it.
+
+What has landed is read from the branch itself, so that no second record can disagree with it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentd.errors import AgentdError, Refused
+from agentd.git import merging
+from agentd.git.program import quoted, run, text
+
+RUN, TASK = "Agentd-Run", "Agentd-Task"
+
+
+@dataclass(frozen=True)
+class RunBranch:
+    """The branch of one run.
+
+    key    the name of the run below refs/agentd, where its other refs are
+    name   the name of the branch
+    start  the commit it began at
+    """
+
+    root: Path
+    key: str
+    name: str
+    start: str
+
+    @property
+    def ref(self) -> str:
+        return f"refs/heads/{self.name}"
+
+    def tip(self) -> str:
+        """Return the last commit; refuse a branch that a person has checked out or deleted."""
+        found = merging.look_up(self.root, self.ref)
+        if not found.commit:
+            again = f"git -C {quoted(self.root)} branch {self.name} {self.start}"
+            raise AgentdError(f"The branch {self.name} is gone; what had landed on it may be in git's reflog.", again)
+        if found.checked_out:
+            place = quoted(Path(found.checked_out))
+            what = f"{self.name} is checked out in {found.checked_out}, and landing would move it under your feet."
+            raise Refused(what, f"git -C {place} switch --detach   # then run the same command again")
+        return found.commit
+
+    def landed(self, since: str = "") -> dict[str, str]:
+        """Return the commits that brought tasks since a commit, by task, the oldest first."""
+        form = f"--format=%H%x00%(trailers:key={RUN},valueonly,separator=%x2C)%x00%(trailers:key={TASK},valueonly,separator=%x2C)"
+        words = (
+            "log",
+            "--first-parent",
+            "--reverse",
+            "--no-show-signature",
+            form,
+            f"{since or self.start}..{self.ref}",
+        )
+        found = {}
+        for line in text(self.root, *words).splitlines():
+            commit, of, task = line.split("\0")
+            if of == self.key and task:
+                found[task] = commit
+        return found
+
+
+def begin(root: Path, key: str, name: str, start: str) -> RunBranch:
+    """Make the branch of a new run at a commit, or find the one that was made for it before."""
+    merging.refuse_old_git()
+    branch = RunBranch(root, key, name, start)
+    mark = f"refs/agentd/{key}/start"
+    known = merging.look_up(root, mark).commit
+    if known:
+        return RunBranch(root, key, name, known)
+    there = merging.look_up(root, branch.ref).commit
+    if there:
+        raise AgentdError(f"The branch {name} exists already.", f"git branch -m {name} {name}-old")
+    orders = f"create {branch.ref} {start}\ncreate {mark} {start}\n"
+    run(root, "update-ref", "--stdin", stdin=f"start\n{orders}prepare\ncommit\n".encode())
+    return branch
+
+
+def message(subject: str, body: str, branch: RunBranch, task: str, authors: Iterable[str] = ()) -> str:
+    """Return the message of a commit that brings a task: who did it with the person, and whose it is."""
+    trailers = [*(f"Co-authored-by: {author}" for author in authors), f"{RUN}: {branch.key}", f"{TASK}: {task}"]
+    parts = (" ".join(subject.split()) or task, body.strip(), "\n".join(trailers))
+    return "\n\n".join(filter(None, parts)) + "\n"

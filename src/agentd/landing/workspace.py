@@ -1,0 +1,188 @@
+"""A workspace: a folder beside the repository in which one task is worked on, with a repository of its own.
+
+It is made whole or not at all, and it goes only when all that was written in it is kept under refs/agentd. What agentd
+knows of it is kept in git's private folder, where no agent's tools lead.
+"""
+
+import json
+import os
+import shutil
+import stat
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from agentd.errors import AgentdError, Corrupt
+from agentd.git import merging, private_repository, repository
+from agentd.git.private_repository import Lender, lender
+from agentd.git.program import quoted
+from agentd.landing.run_branch import RunBranch
+from agentd.state import durable, reading
+from agentd.state.layout import NAME, private_folder
+
+RECORDS, RECORD, INDEX = "workspaces", "workspace.json", "index"
+
+
+class CouldNotStart(AgentdError):
+    """A workspace could not be made, so the task could not start."""
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """Where a task is worked on.
+
+    run   the key of its run
+    base  the commit that it began with
+    made  when, in seconds since 1970
+    """
+
+    run: str
+    task: str
+    place: str
+    base: str
+    made: float
+
+    @property
+    def path(self) -> Path:
+        return Path(self.place)
+
+
+def make(branch: RunBranch, task: str, provide: Callable[[Path], None] = lambda place: None) -> Workspace:
+    """Make the workspace of a task at the tip of its run's branch, or find the one that was made before.
+
+    `provide` adds what the task needs there besides its files. If anything fails, nothing is left behind.
+    """
+    root = branch.root
+    known = find(root, branch.key, task)
+    if known and known.path.is_dir():
+        return known
+    place = home(root, branch.key) / task
+    if not NAME.fullmatch(task) or os.path.lexists(place):
+        raise CouldNotStart(f"{place} is in the way of the workspace.", f"mv {quoted(place)} {quoted(place)}-old")
+    temp = place.with_name(f".{task}.{os.getpid()}.{time.monotonic_ns()}.tmp")
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        sweep(place.parent)
+        base = branch.tip()
+        missing = private_repository.make(lender(root), temp, base, f"agentd/{task}")
+        if missing:
+            raise AgentdError(
+                f"the submodules {', '.join(missing)} are not checked out",
+                f"git -C {quoted(root)} submodule update --init",
+            )
+        provide(temp)
+        found = Workspace(branch.key, task, str(place), base, time.time())
+        folder = _record(root, branch.key, task)
+        durable.make_folder(folder)
+        shutil.copy2(temp / ".git" / "index", folder / INDEX)
+        durable.replace(folder / RECORD, json.dumps(asdict(found)).encode() + b"\n", "workspace")
+        temp.rename(place)
+    except (AgentdError, OSError) as error:
+        _remove_tree(temp)
+        if isinstance(error, CouldNotStart):
+            raise
+        trouble = error if isinstance(error, AgentdError) else durable.trouble(place, error, "made")
+        raise CouldNotStart(f"The workspace of {task} could not be made: {trouble.message}", trouble.fix) from error
+    return found
+
+
+def find(root: Path, run: str, task: str) -> Workspace | None:
+    """Return what is known of a workspace, whether its folder still exists or not."""
+    path = _record(root, run, task) / RECORD
+    try:
+        with reading.opened(path) as file:
+            return Workspace(**json.loads(file.read()))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError, TypeError):
+        raise Corrupt(f"{path} does not describe a workspace.", f"rm {quoted(path)}") from None
+
+
+def find_all(root: Path, run: str = "") -> Iterator[Workspace]:
+    """Yield every known workspace of a run, or of all runs."""
+    base = private_folder(root) / RECORDS
+    for path in sorted((base / run).rglob(RECORD)):
+        task = path.parent
+        found = find(root, task.parent.relative_to(base).as_posix(), task.name)
+        if found:
+            yield found
+
+
+def collect(root: Path, one: Workspace, message: str) -> tuple[str, tuple[str, ...]]:
+    """Store the files of a workspace as a commit on its base, and keep it; return it and what is not in it.
+
+    The commit is empty if nothing was changed.
+    """
+    source = lender(root)
+    found = private_repository.collect(source, one.path, _record(root, one.run, one.task) / INDEX)
+    if found.tree == merging.tree_of(root, one.base):
+        return "", found.left_out
+    kept = merging.look_up(root, _ref(one)).commit
+    if kept and merging.tree_of(root, kept) == found.tree:
+        return kept, found.left_out
+    commit = merging.commit_tree(root, found.tree, (one.base,), message)
+    if kept:
+        _keep(source, one, kept)
+    merging.move(root, _ref(one), commit, kept)
+    return commit, found.left_out
+
+
+def remove(root: Path, one: Workspace) -> None:
+    """Keep all that was written in a workspace and is not kept yet, then remove its folder and what is known of it."""
+    if one.path.is_dir():
+        commit, left_out = collect(root, one, f"What was left in the workspace of {one.task}")
+        if left_out:
+            listed = ", ".join(left_out)
+            raise AgentdError(f"{one.place} has what git cannot keep: {listed}.", f"ls -la {quoted(one.path)}")
+        private_repository.keep_commits(lender(root), one.path, f"{one.run}/commits/{one.task}", commit or one.base)
+        aside = one.path.with_name(f".{one.task}.{os.getpid()}.0.tmp")
+        with suppress(FileNotFoundError):
+            one.path.rename(aside)
+        _remove_tree(aside)
+    shutil.rmtree(_record(root, one.run, one.task), ignore_errors=True)
+    with suppress(OSError):
+        one.path.parent.rmdir()
+        one.path.parent.parent.rmdir()
+
+
+def home(root: Path, run: str) -> Path:
+    """Return the folder for the workspaces of a run, beside the repository: inside, git would take them for new files."""
+    return repository.top(root).parent / f"{root.name}-agentd" / "tasks" / run
+
+
+def sweep(folder: Path) -> None:
+    """Remove what killed processes left half made or half removed."""
+    for path in folder.glob(".*.tmp"):
+        pid = path.name.rsplit(".", 3)[1]
+        if pid.isdecimal() and not durable.alive(int(pid)):
+            _remove_tree(path)
+
+
+def _keep(source: Lender, one: Workspace, commit: str) -> None:
+    """Keep an earlier state of a task beside the newer one."""
+    merging.move(source.common, f"refs/agentd/{one.run}/earlier/{one.task}/{commit[:12]}", commit, "")
+
+
+def _ref(one: Workspace) -> str:
+    return f"refs/agentd/{one.run}/tasks/{one.task}"
+
+
+def _record(root: Path, run: str, task: str) -> Path:
+    return private_folder(root) / RECORDS / run / task
+
+
+def _remove_tree(path: Path) -> None:
+    """Remove a folder, also one in which an agent took away its own permissions."""
+
+    def allow(_: Any, name: str, __: Any) -> None:
+        with suppress(OSError):
+            for each in (os.path.dirname(name), name):
+                os.chmod(each, stat.S_IRWXU)
+            os.rmdir(name) if os.path.isdir(name) and not os.path.islink(name) else os.unlink(name)
+
+    shutil.rmtree(path, onerror=allow)
+    if path.is_dir():  # what could not be read before can be now
+        shutil.rmtree(path, ignore_errors=True)
