@@ -20,11 +20,11 @@ from agentd.landing.queue import LandingQueue, Verdict
 from tests.landing.repositories import branch, finished
 from agentd.landing import workspace
 line = branch(Path(sys.argv[1]))
-queue = LandingQueue(line, lambda commit: Verdict(True))
+queue = LandingQueue(line)
 for task in ("T1", "T2"):
     one = workspace.make(line, task)
     (one.path / f"{task}.txt").write_text(task)
-    print(queue.land(finished(line, one)))
+    print(queue.land(finished(line, one), lambda commit: Verdict(True)))
     workspace.remove(line.root, one)
 """
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from agentd.errors import Refused
 from agentd.landing import workspace
 from agentd.landing.proving import ProvingGround
-from agentd.landing.queue import Conflict, Finished, Landed, LandingQueue, Red, Result, Verdict
+from agentd.landing.queue import Conflict, Finished, Landed, LandingQueue, Prove, Red, Result, Verdict
 from agentd.landing.run_branch import RunBranch
 from tests.landing.repositories import branch, finished, git, invariant, make, write
 
@@ -39,6 +39,20 @@ def show(root: Path, what: str) -> str:
     return git(root, "show", what)
 
 
+def green(commit: str) -> Verdict:
+    return GREEN
+
+
+class Queue:
+    """A landing queue with one way to prove everything."""
+
+    def __init__(self, line: RunBranch, prove: Prove) -> None:
+        self.inner, self.prove = LandingQueue(line), prove
+
+    def land(self, work: Finished) -> Result:
+        return self.inner.land(work, self.prove)
+
+
 class Proof:
     """Proves commits by what a check says of their files, and counts."""
 
@@ -56,7 +70,7 @@ class Proof:
 def test_each_task_is_one_commit_by_the_person_with_its_agent_and_its_name(root: Path) -> None:
     before = invariant(root)
     line = branch(root)
-    queue = LandingQueue(line, lambda commit: GREEN)
+    queue = Queue(line, green)
     landed = queue.land(do(line, "T1", {"new.py": "N = 1\n"}))
     assert isinstance(landed, Landed)
     shown = git(root, "log", "-1", "--format=%an <%ae>|%cn|%P|%B", line.name)
@@ -69,7 +83,7 @@ def test_work_from_the_same_base_lands_with_all_lines_of_both(root: Path) -> Non
     line = branch(root)
     one = do(line, "T1", {"a.txt": "0\n1\n2\n3\n"})
     two = do(line, "T2", {"a.txt": "1\n2\n3\n4\n"})
-    queue = LandingQueue(line, lambda commit: GREEN)
+    queue = Queue(line, green)
     assert isinstance(queue.land(one), Landed)
     assert isinstance(queue.land(two), Landed)
     assert show(root, f"{line.name}:a.txt") == "0\n1\n2\n3\n4"
@@ -78,12 +92,12 @@ def test_work_from_the_same_base_lands_with_all_lines_of_both(root: Path) -> Non
 def test_what_has_landed_is_not_landed_again_by_the_next_process(root: Path) -> None:
     line = branch(root)
     work = do(line, "T1", {"new.py": "N = 1\n"})
-    first = LandingQueue(line, lambda commit: GREEN).land(work)
+    first = Queue(line, green).land(work)
 
     def never(commit: str) -> Verdict:
         raise AssertionError
 
-    assert LandingQueue(branch(root), never).land(work) == first
+    assert Queue(branch(root), never).land(work) == first
     assert git(root, "rev-list", "--count", f"{line.start}..{line.name}") == "1"
 
 
@@ -97,7 +111,7 @@ def test_green_apart_and_red_together_goes_back_with_the_culprit_named(root: Pat
     line = branch(root)
     base = do(line, "T0", {"lib.py": "def total(a):\n    return a\n", "use.py": "import lib\n"})
     proof = Proof(line, sums)
-    queue = LandingQueue(line, proof)
+    queue = Queue(line, proof)
     assert isinstance(queue.land(base), Landed)
     rename = do(line, "T1", {"lib.py": "def summed(a):\n    return a\n"})
     other = do(line, "T2", {"other.txt": "other\n"})
@@ -119,7 +133,7 @@ def test_work_that_is_red_by_itself_has_no_culprit(root: Path) -> None:
     line = branch(root)
     broken = do(line, "T1", {"use.py": "import nothing_like_this\n"})
     fine = do(line, "T2", {"b.txt": "fine\n"})
-    queue = LandingQueue(line, Proof(line, lambda place: sums(place) if (place / "use.py").exists() else ""))
+    queue = Queue(line, Proof(line, lambda place: sums(place) if (place / "use.py").exists() else ""))
     assert isinstance(queue.land(fine), Landed)
     red = queue.land(broken)
     assert isinstance(red, Red)
@@ -132,7 +146,7 @@ def test_in_a_stack_of_eight_with_one_bad_task_the_other_seven_land(root: Path, 
     line = branch(root)
     works = [do(line, f"T{n}", {f"f{n}.txt": "bad\n" if n == bad else "good\n"}) for n in range(8)]
     proof = Proof(line, lambda place: "bad" if any(p.read_text() == "bad\n" for p in place.glob("f*.txt")) else "")
-    results = land_all(LandingQueue(line, proof), works)
+    results = land_all(Queue(line, proof), works)
     assert {task for task, result in results.items() if isinstance(result, Landed)} == {f"T{n}" for n in range(8)} - {
         f"T{bad}"
     }
@@ -141,14 +155,14 @@ def test_in_a_stack_of_eight_with_one_bad_task_the_other_seven_land(root: Path, 
     assert invariant(root) == before
 
 
-def land_all(queue: LandingQueue, works: list[Finished]) -> dict[str, Result]:
+def land_all(queue: Queue, works: list[Finished]) -> dict[str, Result]:
     """Land work in this order, all at once."""
     with ThreadPoolExecutor(len(works)) as pool:
         started = []
         for number, work in enumerate(works):
             started.append(pool.submit(queue.land, work))
             deadline = threading.Event()
-            while len(queue._line) + sum(one.done() for one in started) <= number and not deadline.wait(0.001):
+            while len(queue.inner._line) + sum(one.done() for one in started) <= number and not deadline.wait(0.001):
                 pass
         return {work.task: one.result() for work, one in zip(works, started, strict=True)}
 
@@ -164,7 +178,7 @@ def test_the_next_is_proved_while_the_first_still_is_and_nothing_is_proved_twice
         together.wait()
         return GREEN
 
-    results = land_all(LandingQueue(line, prove), works)
+    results = land_all(Queue(line, prove), works)
     assert all(isinstance(result, Landed) for result in results.values())
     assert len(tried) == 4
 
@@ -176,8 +190,8 @@ def test_files_that_were_proved_before_are_not_proved_again(root: Path) -> None:
     def never(commit: str) -> Verdict:
         raise AssertionError
 
-    queue = LandingQueue(line, never)
-    queue.know(git(root, "rev-parse", f"{work.commit}^{{tree}}"), GREEN)
+    queue = Queue(line, never)
+    queue.inner.know(git(root, "rev-parse", f"{work.commit}^{{tree}}"), GREEN)
     assert isinstance(queue.land(work), Landed)
 
 
@@ -188,7 +202,7 @@ def test_a_conflict_has_both_sides_and_who_wrote_the_other(root: Path) -> None:
         do(line, "T2", {"b.txt": "one\n"}),
         do(line, "T3", {"a.txt": "1\n2\nright\n", "b.txt": "one\ntwo\nthree\n"}),
     )
-    queue = LandingQueue(line, lambda commit: GREEN)
+    queue = Queue(line, green)
     assert isinstance(queue.land(one), Landed)
     assert isinstance(queue.land(two), Landed)
     found = queue.land(three)
@@ -206,7 +220,7 @@ def test_a_conflict_with_work_that_is_not_landed_yet_waits_for_its_fate(root: Pa
     bad = do(line, "T1", {"a.txt": "1\n2\nbad\n"})
     good = do(line, "T2", {"a.txt": "1\n2\ngood\n"})
     results = land_all(
-        LandingQueue(line, Proof(line, lambda p: "bad" if "bad" in (p / "a.txt").read_text() else "")), [bad, good]
+        Queue(line, Proof(line, lambda p: "bad" if "bad" in (p / "a.txt").read_text() else "")), [bad, good]
     )
     assert isinstance(results["T1"], Red)
     assert isinstance(results["T2"], Landed)
@@ -222,7 +236,7 @@ def test_a_lost_race_is_tried_again_on_what_is_there_now(root: Path) -> None:
         next(moved, lambda: "")()
         return GREEN
 
-    assert isinstance(LandingQueue(line, prove).land(work), Landed)
+    assert isinstance(Queue(line, prove).land(work), Landed)
     assert show(root, f"{line.name}:a.txt") == "mine"
     assert show(root, f"{line.name}:b.txt") == "theirs"
 
@@ -236,7 +250,7 @@ def test_a_proof_that_breaks_down_holds_up_nobody_else(root: Path) -> None:
             raise OSError("the disk is gone")
         return GREEN
 
-    queue = LandingQueue(line, prove)
+    queue = Queue(line, prove)
     with ThreadPoolExecutor(3) as pool:
         started = [pool.submit(queue.land, work) for work in works]
     assert isinstance(started[0].exception(), OSError)
@@ -248,7 +262,7 @@ def test_nothing_lands_on_a_branch_that_a_person_looks_at(root: Path, tmp_path: 
     work = do(line, "T1", {"a.txt": "mine\n"})
     git(root, "worktree", "add", "--quiet", str(tmp_path / "looking"), line.name)
     with pytest.raises(Refused, match="checked out"):
-        LandingQueue(line, lambda commit: GREEN).land(work)
+        Queue(line, green).land(work)
     assert git(tmp_path / "looking", "status", "--porcelain") == "?? hook-was-here"
 
 
@@ -268,7 +282,7 @@ def test_every_line_anybody_wrote_is_on_the_branch_or_in_a_conflict_or_kept(
     with tempfile.TemporaryDirectory() as folder:
         root = make(Path(folder))
         line, numbers = branch(root), itertools.count()
-        queue = LandingQueue(line, lambda commit: Verdict(chance.random() > 0.2, "red"))
+        queue = Queue(line, lambda commit: Verdict(chance.random() > 0.2, "red"))
         written: dict[str, set[str]] = {}
         for number, edits in enumerate(tasks):
             task = f"T{number}"

@@ -79,6 +79,7 @@ class Adapter(NamedTuple):
                       be moved away is not protected.
     credentials       where other programs keep a login that this agent uses too if a variable is set, by the variable
     temp_variable     the variable that names its temporary folder
+    author            the agent as a co-author of a commit
     """
 
     name: str
@@ -106,3 +107,4 @@ class Adapter(NamedTuple):
     project_settings: tuple[str, ...] = ()
     credentials: Mapping[str, str] = MappingProxyType({})
     temp_variable: str = ""
+    author: str = ""

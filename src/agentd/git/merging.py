@@ -73,6 +73,17 @@ def tree_of(folder: Path, commit: str) -> str:
     return text(folder, "rev-parse", f"{commit}^{{tree}}")
 
 
+def parent(folder: Path, commit: str) -> str:
+    """Return the first parent of a commit."""
+    return text(folder, "rev-parse", f"{commit}^")
+
+
+def grep(folder: Path, commit: str, pattern: str) -> tuple[str, ...]:
+    """Return the files of a commit that have a line which an extended regular expression matches."""
+    found = run(folder, "grep", "-z", "--name-only", "--full-name", "-I", "-E", "-e", pattern, commit, accept=(0, 1))
+    return tuple(os.fsdecode(name.partition(b":")[2]) for name in found.split(b"\0") if name)
+
+
 def commit_tree(folder: Path, tree: str, parents: Iterable[str], message: str, person: Mapping[str, str] = {}) -> str:
     """Store a commit of a tree, by the person that git knows, and return its hash."""
     before = (word for parent in parents for word in ("-p", parent))

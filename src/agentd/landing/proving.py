@@ -3,7 +3,7 @@
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from agentd.errors import AgentdError
@@ -36,8 +36,7 @@ class ProvingGround:
         for place in self._free:
             shutil.rmtree(place, ignore_errors=True)
         self._free.clear()
-        with suppress(OSError):
-            self.home.rmdir()
+        workspace.tidy(self.home)
 
     def _make(self, commit: str) -> Path:
         self._made += 1

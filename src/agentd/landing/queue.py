@@ -71,17 +71,16 @@ Prove = Callable[[str], Verdict]
 class _Candidate:
     """Work in the queue: the commit it was put on, and the commit of both."""
 
-    def __init__(self, work: Finished) -> None:
-        self.work = work
+    def __init__(self, work: Finished, prove: Prove) -> None:
+        self.work, self.prove = work, prove
         self.on = self.combined = ""
 
 
 class LandingQueue:
     """The queue of one run; each piece of work waits in its own thread for its turn."""
 
-    def __init__(self, branch: RunBranch, prove: Prove) -> None:
-        self.branch, self.prove = branch, prove
-        self.root = branch.root
+    def __init__(self, branch: RunBranch) -> None:
+        self.branch, self.root = branch, branch.root
         self.landed = branch.landed()
         self._line: list[_Candidate] = []
         self._changed = threading.Condition()
@@ -91,9 +90,12 @@ class LandingQueue:
         """A tree was proved elsewhere; the same files need no second proof."""
         self._known[tree] = verdict
 
-    def land(self, work: Finished) -> Result:
-        """Bring finished work onto the branch, or say why that cannot be; what has landed already is not landed again."""
-        mine = _Candidate(work)
+    def land(self, work: Finished, prove: Prove) -> Result:
+        """Bring finished work onto the branch if it is proved together with what is there, or say why that cannot be.
+
+        What has landed already is not landed again.
+        """
+        mine = _Candidate(work, prove)
         with self._changed:
             if work.task in self.landed:
                 return Landed(self.landed[work.task])
@@ -106,7 +108,7 @@ class LandingQueue:
             with self._changed:
                 self._line.remove(mine)
                 self._changed.notify_all()
-        return replace(result, culprit=self._culprit(work)) if isinstance(result, Red) else result
+        return replace(result, culprit=self._culprit(work, prove)) if isinstance(result, Red) else result
 
     def _try(self, mine: _Candidate) -> Result | None:
         """One attempt; None if what it was built on has gone."""
@@ -125,7 +127,7 @@ class LandingQueue:
                 return None
             mine.on, mine.combined = on, merging.commit_tree(self.root, merged.tree, (on,), work.message)
             self._changed.notify_all()
-        verdict = self._known.get(merged.tree) or self.prove(mine.combined)
+        verdict = self._known.get(merged.tree) or mine.prove(mine.combined)
         with self._changed:
             self._known[merged.tree] = verdict
             self._changed.wait_for(lambda: self._ahead(mine) is None)
@@ -152,17 +154,17 @@ class LandingQueue:
         ahead = self._ahead(one)
         return ahead is None or (one.on == ahead.combined and self._is_current(ahead))
 
-    def _culprit(self, work: Finished) -> str:
+    def _culprit(self, work: Finished, prove: Prove) -> str:
         """Find the task that landed since this work began and does not go together with it, by halving."""
         since = list(self.branch.landed(work.base).items())
-        if not since or not (work.proved or self.prove(work.commit).green):
+        if not since or not (work.proved or prove(work.commit).green):
             return ""
         good, bad = -1, len(since) - 1
         while bad - good > 1:
             middle = (good + bad) // 2
             merged = merging.merge(self.root, since[middle][1], work.commit)
             tried = merging.commit_tree(self.root, merged.tree, (since[middle][1],), work.message)
-            if not merged.conflicts and self.prove(tried).green:
+            if not merged.conflicts and prove(tried).green:
                 good = middle
             else:
                 bad = middle

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from agentd.errors import AgentdError, Corrupt
-from agentd.git import merging, private_repository, repository
+from agentd.git import merging, private_repository
 from agentd.git.private_repository import Lender, lender
-from agentd.git.program import quoted
+from agentd.git.program import quoted, run, work_tree
 from agentd.landing.run_branch import RunBranch
 from agentd.state import durable, reading
 from agentd.state.layout import NAME, private_folder
@@ -34,9 +34,10 @@ class CouldNotStart(AgentdError):
 class Workspace:
     """Where a task is worked on.
 
-    run   the key of its run
-    base  the commit that it began with
-    made  when, in seconds since 1970
+    run    the key of its run
+    base   the commit that it began with
+    made   when, in seconds since 1970
+    tree   the files that it began with, where those are not the commit's, and `why` they are not
     """
 
     run: str
@@ -44,16 +45,21 @@ class Workspace:
     place: str
     base: str
     made: float
+    tree: str = ""
+    why: str = ""
 
     @property
     def path(self) -> Path:
         return Path(self.place)
 
 
-def make(branch: RunBranch, task: str, provide: Callable[[Path], None] = lambda place: None) -> Workspace:
+def make(
+    branch: RunBranch, task: str, provide: Callable[[Path], None] = lambda place: None, tree: str = "", why: str = ""
+) -> Workspace:
     """Make the workspace of a task at the tip of its run's branch, or find the one that was made before.
 
-    `provide` adds what the task needs there besides its files. If anything fails, nothing is left behind.
+    `provide` adds what the task needs there besides its files. The files are those of `tree`, if it is given: then the
+    work has begun. If anything fails, nothing is left behind.
     """
     root = branch.root
     known = find(root, branch.key, task)
@@ -73,8 +79,10 @@ def make(branch: RunBranch, task: str, provide: Callable[[Path], None] = lambda 
                 f"the submodules {', '.join(missing)} are not checked out",
                 f"git -C {quoted(root)} submodule update --init",
             )
+        if tree:
+            run(temp, "read-tree", "--reset", "-u", tree)
         provide(temp)
-        found = Workspace(branch.key, task, str(place), base, time.time())
+        found = Workspace(branch.key, task, str(place), base, time.time(), tree, why)
         folder = _record(root, branch.key, task)
         durable.make_folder(folder)
         shutil.copy2(temp / ".git" / "index", folder / INDEX)
@@ -89,9 +97,9 @@ def make(branch: RunBranch, task: str, provide: Callable[[Path], None] = lambda 
     return found
 
 
-def find(root: Path, run: str, task: str) -> Workspace | None:
+def find(root: Path, key: str, task: str) -> Workspace | None:
     """Return what is known of a workspace, whether its folder still exists or not."""
-    path = _record(root, run, task) / RECORD
+    path = _record(root, key, task) / RECORD
     try:
         with reading.opened(path) as file:
             return Workspace(**json.loads(file.read()))
@@ -101,10 +109,10 @@ def find(root: Path, run: str, task: str) -> Workspace | None:
         raise Corrupt(f"{path} does not describe a workspace.", f"rm {quoted(path)}") from None
 
 
-def find_all(root: Path, run: str = "") -> Iterator[Workspace]:
+def find_all(root: Path, key: str = "") -> Iterator[Workspace]:
     """Yield every known workspace of a run, or of all runs."""
     base = private_folder(root) / RECORDS
-    for path in sorted((base / run).rglob(RECORD)):
+    for path in sorted((base / key).rglob(RECORD)):
         task = path.parent
         found = find(root, task.parent.relative_to(base).as_posix(), task.name)
         if found:
@@ -120,14 +128,19 @@ def collect(root: Path, one: Workspace, message: str) -> tuple[str, tuple[str, .
     found = private_repository.collect(source, one.path, _record(root, one.run, one.task) / INDEX)
     if found.tree == merging.tree_of(root, one.base):
         return "", found.left_out
-    kept = merging.look_up(root, _ref(one)).commit
-    if kept and merging.tree_of(root, kept) == found.tree:
-        return kept, found.left_out
+    last = kept(root, one.run, one.task)
+    if last and merging.tree_of(root, last) == found.tree and merging.parent(root, last) == one.base:
+        return last, found.left_out
     commit = merging.commit_tree(root, found.tree, (one.base,), message)
-    if kept:
-        _keep(source, one, kept)
-    merging.move(root, _ref(one), commit, kept)
+    if last:
+        _keep(source, one, last)
+    merging.move(root, _ref(one.run, one.task), commit, last)
     return commit, found.left_out
+
+
+def kept(root: Path, key: str, task: str) -> str:
+    """Return the last commit of a task that was collected, or "" if there is none."""
+    return merging.look_up(root, _ref(key, task)).commit
 
 
 def remove(root: Path, one: Workspace) -> None:
@@ -143,14 +156,21 @@ def remove(root: Path, one: Workspace) -> None:
             one.path.rename(aside)
         _remove_tree(aside)
     shutil.rmtree(_record(root, one.run, one.task), ignore_errors=True)
-    with suppress(OSError):
-        one.path.parent.rmdir()
-        one.path.parent.parent.rmdir()
+    tidy(one.path.parent)
 
 
-def home(root: Path, run: str) -> Path:
+def home(root: Path, key: str) -> Path:
     """Return the folder for the workspaces of a run, beside the repository: inside, git would take them for new files."""
-    return repository.top(root).parent / f"{root.name}-agentd" / "tasks" / run
+    return (work_tree(root) or root).parent / f"{root.name}-agentd" / "tasks" / key
+
+
+def tidy(folder: Path) -> None:
+    """Remove the folder for the workspaces of a run if it is empty, and those above it that are agentd's own."""
+    with suppress(OSError):
+        while folder.parent.name and not folder.name.endswith("-agentd"):
+            folder.rmdir()
+            folder = folder.parent
+        folder.rmdir()
 
 
 def sweep(folder: Path) -> None:
@@ -166,12 +186,12 @@ def _keep(source: Lender, one: Workspace, commit: str) -> None:
     merging.move(source.common, f"refs/agentd/{one.run}/earlier/{one.task}/{commit[:12]}", commit, "")
 
 
-def _ref(one: Workspace) -> str:
-    return f"refs/agentd/{one.run}/tasks/{one.task}"
+def _ref(key: str, task: str) -> str:
+    return f"refs/agentd/{key}/tasks/{task}"
 
 
-def _record(root: Path, run: str, task: str) -> Path:
-    return private_folder(root) / RECORDS / run / task
+def _record(root: Path, key: str, task: str) -> Path:
+    return private_folder(root) / RECORDS / key / task
 
 
 def _remove_tree(path: Path) -> None:

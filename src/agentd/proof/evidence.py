@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from agentd import files
 from agentd.git import trees
@@ -100,14 +101,23 @@ def try_out(work: Work) -> Outcome:
 
 def run_tests(work: Work) -> Outcome:
     """The test commands of a workflow that keeps no base: green, red, or unknown, kept in evidence.json."""
-    commands.settle_commands(work)
-    results = commands.run_all(work, work.cwd, commands.commands(work, commands.TESTS))
-    seen = Evidence("", work.project.now(), results)
-    word = blockers.status(blockers.blockers(seen, None))
+    seen, word, note = _tests(work, work.cwd)
     record.keep_evidence(work, record.EVIDENCE, seen, word)
-    commands.say_results(work, results)
-    note = "; ".join(blockers.in_words(one) for one in results) or "there is no test command"
     return Outcome(word if word in ("green", "unknown") else "red", note)
+
+
+def prove(work: Work, place: Path) -> tuple[str, str]:
+    """The test commands in a work tree of its own: the status in a word, and what came of each."""
+    return _tests(work, place)[1:]
+
+
+def _tests(work: Work, place: Path) -> tuple[Evidence, str, str]:
+    commands.settle_commands(work)
+    results = commands.run_all(work, place, commands.commands(work, commands.TESTS))
+    commands.say_results(work, results)
+    seen = Evidence("", work.project.now(), results)
+    note = "; ".join(blockers.in_words(one) for one in results) or "there is no test command"
+    return seen, blockers.status(blockers.blockers(seen, None)), note
 
 
 def problem_with(work: Work) -> str:

@@ -12,7 +12,12 @@ LAYOUT = Layout(
     folder=Path(__file__).parent,
     homes=("agentd/runs",),
     codec=PLAIN,
-    actions={"nothing": ("steps.nothing", ("done",)), "run_tests": ("steps.run_tests", ("green", "red", "unknown"))},
+    actions={
+        "nothing": ("steps.nothing", ("done",)),
+        "run_tests": ("steps.run_tests", ("green", "red", "unknown")),
+        "open_workspace": ("steps.open_workspace", ("done", "could_not_start")),
+        "land": ("steps.land", ("landed", "red", "conflict")),
+    },
     items={"tasks": "steps.tasks"},
     artifacts={"evidence.json": "steps.evidence_is_green"},
     tools=(*TOOLS, *POWERS),

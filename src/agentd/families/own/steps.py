@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from agentd import files
 from agentd.engine.waves import Item
 from agentd.errors import Corrupt
+from agentd.landing import task
+from agentd.landing.queue import Verdict
 from agentd.model.run import Outcome
 from agentd.proof import evidence
 from agentd.runs.work import Work
@@ -22,6 +25,22 @@ def run_tests(work: Work) -> Outcome:
     return evidence.run_tests(work)
 
 
+def open_workspace(work: Work) -> Outcome:
+    """A workspace of its own for the item that this run is the child of."""
+    return task.open_workspace(work)
+
+
+def land(work: Work) -> Outcome:
+    """The work in the workspace brought onto the branch of the run, if the tests are green together with what is there."""
+    found = next((entry for entry in _entries(work.top) if str(entry["id"]) == work.item), {})
+
+    def prove(place: Path) -> Verdict:
+        word, note = evidence.prove(work, place)
+        return Verdict(word == "green", note)
+
+    return task.land(work, prove, str(found.get("title") or f"{work.top.state.run.name}: {work.item}"))
+
+
 def evidence_is_green(work: Work, _: Path) -> str:
     """Why evidence.json does not count, or nothing."""
     return evidence.problem_with(work)
@@ -29,6 +48,10 @@ def evidence_is_green(work: Work, _: Path) -> str:
 
 def tasks(work: Work) -> Sequence[Item]:
     """The tasks of tasks.yaml, with what each depends on."""
+    return [Item(str(entry["id"]), tuple(map(str, entry.get("depends_on") or ()))) for entry in _entries(work)]
+
+
+def _entries(work: Work) -> Sequence[Mapping[str, Any]]:
     path = work.store.folder / "tasks.yaml"
     fix = f"edit {path}: tasks: [{{id: T-001, depends_on: []}}]"
     try:
@@ -41,4 +64,4 @@ def tasks(work: Work) -> Sequence[Item]:
     for entry in entries:
         if not isinstance(entry.get("depends_on") or [], list):
             raise Corrupt(f"{path}: depends_on of {entry['id']} must be a list.", fix)
-    return [Item(str(entry["id"]), tuple(map(str, entry.get("depends_on") or ()))) for entry in entries]
+    return entries

@@ -1,0 +1,208 @@
+"""A task that is a child run: its workspace is opened, and its work lands on the branch of the run it belongs to.
+
+These are actions for the tables of families. Each can be repeated after a kill.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from agentd.agents.table import ADAPTERS
+from agentd.git import merging, repository, trees
+from agentd.landing import run_branch, workspace
+from agentd.landing.proving import ProvingGround
+from agentd.landing.queue import Conflict, Finished, Landed, LandingQueue, Red, Verdict
+from agentd.landing.run_branch import RunBranch
+from agentd.landing.workspace import CouldNotStart, Workspace
+from agentd.model.run import Outcome
+from agentd.runs.work import Work
+from agentd.runs.worktree import branch_name
+from agentd.state.layout import point_home
+from agentd.usage.recorded_calls import calls_in
+
+SERVICE = "landing"
+CONFLICT, RED = "conflict.md", "red.md"
+_SHOWN = 20_000  # characters of a patch
+Prove = Callable[[Path], Verdict]
+
+
+class Landing:
+    """What all tasks of a run share while it is driven: its branch, its queue, and where commits are proved."""
+
+    def __init__(self, work: Work) -> None:
+        self.branch = branch_of(work)
+        self.queue = LandingQueue(self.branch)
+        self.ground = ProvingGround(self.branch)
+
+    def close(self) -> None:
+        self.ground.close()
+
+
+def settle(work: Work) -> None:
+    """Remove what a killed command left half made in the folder for the workspaces of a run."""
+    home = workspace.home(work.project.root, _key(work))
+    workspace.sweep(home)
+    workspace.tidy(home)
+
+
+def _key(work: Work) -> str:
+    return f"{work.top.layout.name}/{work.top.state.run.name}"
+
+
+def branch_of(work: Work) -> RunBranch:
+    """The branch of a run; the first time it is made at the commit that is checked out."""
+    top, root = work.top, work.project.root
+    if not repository.is_repository(root):
+        what = f"{root} is not a git repository with a commit, so no task can have a workspace."
+        raise CouldNotStart(what, "git init && git add --all && git commit -m start")
+    name = top.state.run.name
+    return run_branch.begin(root, _key(work), branch_name(name), repository.head(root))
+
+
+def landing_of(work: Work) -> Landing:
+    top = work.top
+    with top.guard:
+        found = top.services.get(SERVICE) or Landing(work)
+        top.services[SERVICE] = found
+    assert isinstance(found, Landing)
+    return found
+
+
+def open_workspace(work: Work) -> Outcome:
+    """Make the workspace of a task; if that cannot be, the task could not start, and nothing runs anywhere else."""
+    try:
+        one = workspace.make(landing_of(work).branch, work.item)
+    except CouldNotStart as error:
+        return Outcome("could_not_start", f"{error.message} Fix: {error.fix}")
+    return _opened(work, one)
+
+
+def _opened(work: Work, one: Workspace) -> Outcome:
+    root = work.project.root
+    point_home(one.path / ".git", root)
+    inner = one.path / root.relative_to(repository.top(root))
+    work.note("git", {"worktree": os.path.relpath(inner, root), "base": one.base})
+    return Outcome("done", one.place)
+
+
+def land(work: Work, prove: Prove, subject: str, body: str = "") -> Outcome:
+    """Bring the work of a task onto the branch of its run.
+
+    `landed`: it is there, and its workspace is gone. `red`: it is not good together with what is there. `conflict`: it
+    changed the same lines. Then the workspace has both, on top of what has landed, and a document says what is what.
+    """
+    landing, root = landing_of(work), work.project.root
+    branch, queue = landing.branch, landing.queue
+    if work.item in queue.landed:
+        _remove(root, branch, work.item)
+        return Outcome("landed", queue.landed[work.item][:12])
+    said = run_branch.message(subject, body, branch, work.item, authors(work))
+    one = workspace.find(root, branch.key, work.item)
+    if one and one.path.is_dir():
+        commit, left_out = workspace.collect(root, one, said)
+        base = one.base
+        if left_out:
+            work.say(f"⚠ not part of the work: {', '.join(left_out)}")
+        if one.why and (unsettled := _unsettled(root, one, commit)):
+            return Outcome(one.why, unsettled)
+    else:  # a kill came between two workspaces
+        commit = workspace.kept(root, branch.key, work.item)
+        base = merging.parent(root, commit) if commit else ""
+    if not commit:
+        _remove(root, branch, work.item)
+        return Outcome("landed", "nothing was changed")
+
+    def proved(tried: str) -> Verdict:
+        with landing.ground.checked_out(tried) as place:
+            return prove(place / root.relative_to(repository.top(root)))
+
+    result = queue.land(Finished(work.item, commit, base, said), proved)
+    if isinstance(result, Landed):
+        _remove(root, branch, work.item)
+        return Outcome("landed", result.commit[:12])
+    return _go_back(work, branch, Finished(work.item, commit, base, said), result)
+
+
+def _go_back(work: Work, branch: RunBranch, mine: Finished, result: Conflict | Red) -> Outcome:
+    """Give the task a workspace with both sides, on top of what has landed, and say what is what in a document."""
+    root, task = branch.root, work.item
+    if isinstance(result, Conflict):
+        why, tree, note = "conflict", result.tree, ", ".join(result.files)
+        note += f" (with {', '.join(result.others)})" if result.others else ""
+        work.write(CONFLICT, conflict_text(branch, mine, result))
+    else:
+        why, tree = "red", merging.merge(root, result.on, mine.commit).tree
+        note = f"together with {result.culprit}: {result.note}" if result.culprit else result.note
+        work.write(RED, red_text(branch, mine, result))
+    _remove(root, branch, task)
+    _opened(work, workspace.make(branch, task, tree=tree, why=why))
+    return Outcome(why, note)
+
+
+def _unsettled(root: Path, one: Workspace, commit: str) -> str:
+    """Why the work is not to be tried again: nothing was done since it came back, or markers were left."""
+    if merging.tree_of(root, commit or one.base) == one.tree:
+        return "nothing was changed since it came back"
+    left = (
+        merging.grep(root, commit, r"^(<<<<<<<|>>>>>>>) [0-9a-f]{40,64}$") if commit and one.why == "conflict" else ()
+    )
+    return f"markers are left in {', '.join(left)}" if left else ""
+
+
+def _remove(root: Path, branch: RunBranch, task: str) -> None:
+    one = workspace.find(root, branch.key, task)
+    if one:
+        workspace.remove(root, one)
+
+
+def authors(work: Work) -> list[str]:
+    """The agents that worked on a task, as git names a co-author."""
+    above = "/".join(work.items_above())
+    names = (str(entry.get("agent") or "") for entry in calls_in(work.top.state.fields) if _is_of(entry, above))
+    return [_author(work, name) for name in dict.fromkeys(filter(None, names))]
+
+
+def _is_of(entry: Mapping[str, Any], above: str) -> bool:
+    return str(entry.get("call") or "").startswith(f"{above}/")
+
+
+def _author(work: Work, agent: str) -> str:
+    adapter = ADAPTERS.get(work.project.config.adapter_of(agent))
+    return (adapter.author if adapter else "") or f"{agent} <{agent}@localhost>"
+
+
+def conflict_text(branch: RunBranch, mine: Finished, found: Conflict) -> str:
+    """What a person or an agent needs to settle a conflict: the files, what git says, and both sides."""
+    parts = [
+        f"# {mine.task} and what has landed changed the same lines",
+        "",
+        "The workspace has everything that has landed. In these files both sides stand between markers:",
+        *(f"- {name}" for name in found.files),
+        "",
+        "Make of both sides what does the work of both, and remove the markers. Neither side may be dropped.",
+        "",
+        *found.messages,
+        *_sides(branch, mine, found.others),
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def red_text(branch: RunBranch, mine: Finished, found: Red) -> str:
+    """Why the combination is not good, and both sides of it."""
+    alone = "It is not good by itself." if not found.culprit else f"It does not go together with {found.culprit}."
+    parts = [f"# {mine.task} did not land", "", alone, "", found.note]
+    return "\n".join([*parts, *_sides(branch, mine, filter(None, [found.culprit]))]) + "\n"
+
+
+def _sides(branch: RunBranch, mine: Finished, others: Iterable[str]) -> Iterable[str]:
+    landed = branch.landed(mine.base)
+    for task in others:
+        yield from _side(f"What landed with {task}", branch.root, f"{landed[task]}^", landed[task])
+    yield from _side(f"The work of {mine.task}", branch.root, mine.base, mine.commit)
+
+
+def _side(title: str, root: Path, old: str, new: str) -> Iterable[str]:
+    patch = trees.patch(root, old, new)
+    more = "\n… (cut)" if len(patch) > _SHOWN else ""
+    yield from ("", f"## {title}", "", "```diff", patch[:_SHOWN].rstrip() + more, "```")

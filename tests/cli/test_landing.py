@@ -1,0 +1,174 @@
+"""A person's own workflow whose tasks are worked on side by side and land on one branch."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.landing.repositories import git, invariant
+from tests.sandbox import Sandbox
+
+MANY = """
+name: many
+starts: {full: split}
+steps:
+  split: {phase: planning, agent: planner, produces: [tasks.yaml], next: {done: work}}
+  work: {phase: working, needs: [tasks.yaml], each: one, next: {landed: over, given_up: what}}
+  what: {phase: working, ask: "Some tasks did not land. Again?", next: {again: work, leave: over}}
+  over: {phase: over, end: done}
+"""
+ONE = """
+name: one
+of: tasks
+starts: {full: open}
+steps:
+  open: {phase: working, do: open_workspace, next: {done: make, could_not_start: given_up}}
+  make: {phase: working, agent: implementer, next: {done: land}}
+  land:
+    phase: landing
+    do: land
+    produces: [red.md, conflict.md]
+    next:
+      landed: landed
+      red: {to: mend, at_most: 2, then: given_up}
+      conflict: {to: settle, at_most: 2, then: given_up}
+  mend: {phase: landing, needs: [red.md], agent: implementer, next: {done: land}}
+  settle: {phase: landing, needs: [conflict.md], agent: implementer, next: {done: land}}
+  landed: {phase: landed, end: landed}
+  given_up: {phase: given_up, end: given_up}
+"""
+TASKS = "tasks:\n- {id: a, title: Add a}\n- {id: b, title: Add b}\n- {id: c, title: Use both, depends_on: [a, b]}\n"
+
+
+@pytest.fixture
+def many(sandbox: Sandbox) -> Sandbox:
+    sandbox.own_workflow("many", MANY)
+    sandbox.own_workflow("one", ONE)
+    git(sandbox.root, "add", "--all")
+    git(sandbox.root, "-c", "user.name=A", "-c", "user.email=a@localhost", "commit", "--quiet", "-m", "workflows")
+    git(sandbox.root, "config", "user.name", "Ada")
+    git(sandbox.root, "config", "user.email", "ada@localhost")
+    sandbox.script(
+        split={"documents": {"tasks.yaml": TASKS}},
+        **{f"make@{item}": {"files": {f"tally/{item}.py": f"{item.upper()} = 1\n"}} for item in "abc"},
+    )
+    return sandbox
+
+
+def untouched(sandbox: Sandbox) -> dict[str, str]:
+    """The person's repository without agentd's own folder."""
+    return {name: text for name, text in invariant(sandbox.root).items() if not name.startswith("agentd/")}
+
+
+def landed(sandbox: Sandbox, run: str = "r1") -> list[str]:
+    return git(sandbox.root, "log", "--reverse", "--format=%s", f"HEAD..agentd/{run}").splitlines()
+
+
+def test_tasks_land_on_the_branch_of_their_run_and_nothing_else_changes(many: Sandbox) -> None:
+    before = untouched(many)
+    done = many.run("run", "many", "x", "--name", "r1", "--json")
+    assert done.code == 0, done.err
+    assert sorted(landed(many)[:2]) == ["Add a", "Add b"]
+    assert landed(many)[2:] == ["Use both"]
+    assert "Co-authored-by: scripted <scripted@localhost>" in git(many.root, "log", "-1", "--format=%B", "agentd/r1")
+    assert untouched(many) == before
+    assert not (many.root.parent / f"{many.root.name}-agentd" / "tasks").exists()
+
+
+def test_a_conflict_is_settled_in_a_workspace_with_both_sides(many: Sandbox) -> None:
+    line = "def count("
+    many.script(
+        **{
+            "make@a": {"replace": {"tally/words.py": [[line, "# a\ndef count("]]}},
+            "make@b": {"replace": {"tally/words.py": [[line, "# b\ndef count("]]}},
+            "settle": {
+                "run": ["sed", "-i", "-E", "/^(<<<<<<<|=======|>>>>>>>)/d", "tally/words.py"],
+                "say": "Both comments are there.",
+            },
+        }
+    )
+    done = many.run("run", "many", "x", "--name", "r1")
+    assert done.code == 0, done.err
+    text = git(many.root, "show", "agentd/r1:tally/words.py")
+    assert "# a\n" in text
+    assert "# b\n" in text
+    assert "<<<" not in text
+    said = next((many.root / "agentd/runs/r1").rglob("conflict.md")).read_text()
+    assert "+# a" in said
+    assert "+# b" in said
+
+
+def test_markers_that_are_left_do_not_land(many: Sandbox) -> None:
+    line = "def count("
+    many.script(
+        **{
+            "make@a": {"replace": {"tally/words.py": [[line, "# a\ndef count("]]}},
+            "make@b": {"replace": {"tally/words.py": [[line, "# b\ndef count("]]}},
+            "settle": {"append": {"tally/other.py": "DONE = True\n"}},
+        }
+    )
+    asked = many.run("run", "many", "x", "--name", "r1")
+    assert asked.code == 4
+    assert "markers are left in tally/words.py" in asked.out
+    assert "<<<" not in git(many.root, "show", "agentd/r1:tally/words.py")
+    assert len(landed(many)) == 1
+
+
+def test_green_apart_and_red_together_goes_back_and_is_mended(many: Sandbox) -> None:
+    test = "import unittest\nfrom tally import words\n\nclass T(unittest.TestCase):\n    def test_it(self):\n        words.count('a')\n"
+    until_a_has_landed = f"until git -C {many.root} log agentd/r1 | grep -q 'Add a'; do sleep 0.1; done"
+    many.script(
+        **{
+            "make@a": {
+                "replace": {"tally/words.py": [["def count(", "def counted("]]},
+                "run": ["sh", "-c", "sed -i s/count/counted/ tally/__init__.py tests/*.py"],
+            },
+            "make@b": {"files": {"tests/test_b.py": test}, "run": ["sh", "-c", until_a_has_landed]},
+            "mend": {"replace": {"tests/test_b.py": [["words.count(", "words.counted("]]}},
+        }
+    )
+    done = many.run("run", "many", "x", "--name", "r1")
+    assert "together with a" in done.out, done.out
+    assert done.code == 0, done.err
+    assert "words.counted" in git(many.root, "show", "agentd/r1:tests/test_b.py")
+
+
+def test_a_task_whose_workspace_cannot_be_made_runs_nowhere(many: Sandbox) -> None:
+    home = many.root.parent / f"{many.root.name}-agentd" / "tasks" / "own" / "r1" / "a"
+    home.mkdir(parents=True)
+    before = untouched(many)
+    asked = many.run("run", "many", "x", "--name", "r1")
+    assert asked.code == 4
+    assert "in the way" in asked.out
+    assert untouched(many) == before
+    home.rmdir()
+    many.run("answer", "r1", "UD-1", "again")
+    assert many.run("resume", "r1").code == 0
+    assert len(landed(many)) == 3
+
+
+def test_it_is_found_from_inside_a_workspace(many: Sandbox) -> None:
+    many.script(**{"make@a": {"hang": 0.1, "run": ["sh", "-c", "test -d .git && agentd status > status.txt || true"]}})
+    assert many.run("run", "many", "x", "--name", "r1").code == 0
+
+
+@pytest.mark.crash
+def test_killed_while_tasks_are_worked_on_it_goes_on(
+    many: Sandbox, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    before = untouched(many)
+    log = tmp_path / "points"
+    assert many.run("run", "many", "x", "--name", "scout", env={"AGENTD_CRASH_LOG": str(log)}).code == 0
+    points = len(log.read_text().splitlines())
+    every = pytestconfig.getoption("--crash") == "all"
+    for number in range(1, points + 1, 1 if every else points // 6):
+        name = f"k{number}"
+        killed = many.run("run", "many", "x", "--name", name, env={"AGENTD_CRASH": f"*:{number}:before"})
+        assert killed.code == -9
+        assert untouched(many) == before
+        again = many.run("resume", name)
+        if "There is no run" in again.err:
+            again = many.run("run", "many", "x", "--name", name)
+        assert again.code == 0, again.err
+        assert sorted(landed(many, name)) == ["Add a", "Add b", "Use both"]
+        assert untouched(many) == before
+    assert not (many.root.parent / f"{many.root.name}-agentd").exists()
