@@ -1,5 +1,6 @@
 """A person's own workflow whose tasks are worked on side by side and land on one branch."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -43,14 +44,14 @@ TASKS = "tasks:\n- {id: a, title: Add a}\n- {id: b, title: Add b}\n- {id: c, tit
 def many(sandbox: Sandbox) -> Sandbox:
     sandbox.own_workflow("many", MANY)
     sandbox.own_workflow("one", ONE)
-    git(sandbox.root, "add", "--all")
-    git(sandbox.root, "-c", "user.name=A", "-c", "user.email=a@localhost", "commit", "--quiet", "-m", "workflows")
-    git(sandbox.root, "config", "user.name", "Ada")
-    git(sandbox.root, "config", "user.email", "ada@localhost")
     sandbox.script(
         split={"documents": {"tasks.yaml": TASKS}},
         **{f"make@{item}": {"files": {f"tally/{item}.py": f"{item.upper()} = 1\n"}} for item in "abc"},
     )
+    git(sandbox.root, "config", "user.name", "Ada")
+    git(sandbox.root, "config", "user.email", "ada@localhost")
+    git(sandbox.root, "add", "--all")
+    git(sandbox.root, "commit", "--quiet", "-m", "workflows")
     return sandbox
 
 
@@ -172,3 +173,84 @@ def test_killed_while_tasks_are_worked_on_it_goes_on(
         assert sorted(landed(many, name)) == ["Add a", "Add b", "Use both"]
         assert untouched(many) == before
     assert not (many.root.parent / f"{many.root.name}-agentd").exists()
+
+
+@pytest.fixture
+def delivered(many: Sandbox) -> Sandbox:
+    assert many.run("run", "many", "Count with care", "--name", "r1").code == 0
+    return many
+
+
+def test_a_run_is_delivered_by_a_fast_forward_with_a_summary(delivered: Sandbox) -> None:
+    shown = delivered.run("deliver", "r1", "--dry-run")
+    assert shown.code == 0
+    for part in ("Count with care", "- a: Add a (", "tests green: 1 passed", "tally/c.py | 1 +", "Cost: $"):
+        assert part in shown.out
+    assert git(delivered.root, "branch", "--show-current") == "main"
+    assert not (delivered.root / "tally/c.py").exists()
+    done = delivered.run("deliver", "r1", "--json")
+    assert (done.code, done.data["into"]) == (0, "main")
+    assert (delivered.root / "tally/c.py").exists()
+    assert delivered.run("deliver", "r1").code == 0
+
+
+def test_uncommitted_changes_and_other_commits_are_never_touched(delivered: Sandbox) -> None:
+    (delivered.root / "README.md").write_text("mine\n")
+    refused = delivered.run("deliver", "r1")
+    assert (refused.code, (delivered.root / "README.md").read_text()) == (1, "mine\n")
+    assert "not committed" in refused.err
+    git(delivered.root, "commit", "--quiet", "--all", "-m", "mine")
+    refused = delivered.run("deliver", "r1")
+    assert refused.code == 1
+    assert "merge agentd/r1" in refused.err
+    git(delivered.root, "merge", "--quiet", "--no-edit", "agentd/r1")
+    assert delivered.run("deliver", "r1").code == 0
+
+
+def test_nothing_to_deliver_is_said(many: Sandbox) -> None:
+    many.script(split={"documents": {"tasks.yaml": "tasks: []\n"}})
+    many.run("run", "many", "x", "--name", "r1")
+    refused = many.run("deliver", "r1")
+    assert refused.code == 1
+    assert "nothing has landed" in refused.err
+
+
+def test_a_pull_request_has_the_summary_and_says_what_is_missing(delivered: Sandbox, tmp_path: Path) -> None:
+    assert "no remote" in delivered.run("deliver", "r1", "--pr").err
+    git(tmp_path, "init", "--quiet", "--bare", "there.git")
+    git(delivered.root, "remote", "add", "origin", str(tmp_path / "there.git"))
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in ("git", "sh", "cat", "env"):
+        (tools / name).symlink_to(shutil.which(name) or "")
+    refused = delivered.run("deliver", "r1", "--pr", env={"PATH": str(tools)})
+    assert "gh, which opens pull requests, is not installed" in refused.err
+    assert git(tmp_path / "there.git", "branch", "--list") == ""
+    gh = tools / "gh"
+    gh.write_text(
+        f'#!/bin/sh\nprintf \'%s\\n\' "$@" > {tmp_path}/words\ncat "$8" > {tmp_path}/body\necho https://example.org/pull/1\n'
+    )
+    gh.chmod(0o755)
+    done = delivered.run("deliver", "r1", "--pr", "--json", env={"PATH": str(tools)})
+    assert done.code == 0, done.err
+    assert done.data["pull_request"] == "https://example.org/pull/1"
+    assert "- a: Add a" in (tmp_path / "body").read_text()
+    assert git(tmp_path / "there.git", "rev-parse", "agentd/r1") == git(delivered.root, "rev-parse", "agentd/r1")
+
+
+def test_workspaces_are_listed_and_pruned_when_their_run_is_over(many: Sandbox) -> None:
+    many.script(**{"make@a": {"fail": "error", "say": "no"}})
+    many.set("workflow", script_retries=0)
+    many.run("run", "many", "x", "--name", "r1")
+    place = many.root.parent / f"{many.root.name}-agentd" / "tasks" / "own" / "r1" / "a"
+    (place / "tally" / "half.py").write_text("HALF = 1\n")
+    listed = many.run("workspaces", "--json").data["workspaces"]
+    assert [(one["run"], one["task"], one["stays"]) for one in listed] == [("own/r1", "a", "its run is not over")]
+    assert listed[0]["bytes"] > 1000
+    assert "own/r1/a stays: its run is not over" in many.run("workspaces", "--prune").out
+    assert place.exists()
+    shutil.rmtree(many.root / "agentd/runs/r1")
+    assert "removed" in many.run("workspaces", "--prune").out
+    assert not place.exists()
+    assert git(many.root, "show", "refs/agentd/own/r1/tasks/a:tally/half.py") == "HALF = 1"
+    assert "no workspaces" in many.run("workspaces").out

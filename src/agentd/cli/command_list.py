@@ -19,6 +19,8 @@ COMMANDS = {
     "resume": "Go on with a run where it stopped.",
     "answer": "Answer an open question of a run.",
     "stop": "Ask a working run to stop after its step.",
+    "deliver": "Merge what has landed in a run into your branch.",
+    "workspaces": "Where tasks are worked on side by side.",
     "status": "Where runs stand, and what to type next.",
     "list": "Every run, one line each.",
     "show": "The plan of a change: proposal, specs and tasks.",

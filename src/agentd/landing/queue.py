@@ -37,9 +37,10 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Landed:
-    """The work is on the branch, as this commit."""
+    """The work is on the branch, as this commit; `note` is what the evidence said of it."""
 
     commit: str
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -133,15 +134,15 @@ class LandingQueue:
             self._changed.wait_for(lambda: self._ahead(mine) is None)
             if self.branch.tip() != mine.on:
                 return None
-            return self._move(mine) if verdict.green else Red(verdict.note, mine.on)
+            return self._move(mine, verdict.note) if verdict.green else Red(verdict.note, mine.on)
 
-    def _move(self, mine: _Candidate) -> Landed | None:
+    def _move(self, mine: _Candidate, note: str) -> Landed | None:
         crash.point("landing")
         if not merging.move(self.root, self.branch.ref, mine.combined, mine.on):
             return None
         crash.point("landing")
         self.landed[mine.work.task] = mine.combined
-        return Landed(mine.combined)
+        return Landed(mine.combined, note)
 
     def _ahead(self, mine: _Candidate) -> _Candidate | None:
         number = self._line.index(mine)

@@ -63,18 +63,26 @@ class RunBranch:
         return found
 
 
+def find(root: Path, key: str, name: str) -> RunBranch | None:
+    """Return the branch of a run, or None if it has not begun one."""
+    start = merging.look_up(root, _mark(key)).commit
+    return RunBranch(root, key, name, start) if start else None
+
+
+def _mark(key: str) -> str:
+    return f"refs/agentd/{key}/start"
+
+
 def begin(root: Path, key: str, name: str, start: str) -> RunBranch:
     """Make the branch of a new run at a commit, or find the one that was made for it before."""
     merging.refuse_old_git()
-    branch = RunBranch(root, key, name, start)
-    mark = f"refs/agentd/{key}/start"
-    known = merging.look_up(root, mark).commit
+    known = find(root, key, name)
     if known:
-        return RunBranch(root, key, name, known)
-    there = merging.look_up(root, branch.ref).commit
-    if there:
+        return known
+    branch = RunBranch(root, key, name, start)
+    if merging.look_up(root, branch.ref).commit:
         raise AgentdError(f"The branch {name} exists already.", f"git branch -m {name} {name}-old")
-    orders = f"create {branch.ref} {start}\ncreate {mark} {start}\n"
+    orders = f"create {branch.ref} {start}\ncreate {_mark(key)} {start}\n"
     run(root, "update-ref", "--stdin", stdin=f"start\n{orders}prepare\ncommit\n".encode())
     return branch
 

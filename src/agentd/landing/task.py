@@ -22,6 +22,7 @@ from agentd.state.layout import point_home
 from agentd.usage.recorded_calls import calls_in
 
 SERVICE = "landing"
+LANDED = "landed"  # the field of a task that says as which commit, and what proved it
 CONFLICT, RED = "conflict.md", "red.md"
 _SHOWN = 20_000  # characters of a patch
 Prove = Callable[[Path], Verdict]
@@ -120,6 +121,7 @@ def land(work: Work, prove: Prove, subject: str, body: str = "") -> Outcome:
     result = queue.land(Finished(work.item, commit, base, said), proved)
     if isinstance(result, Landed):
         _remove(root, branch, work.item)
+        work.note(LANDED, {"commit": result.commit, "proof": result.note})
         return Outcome("landed", result.commit[:12])
     return _go_back(work, branch, Finished(work.item, commit, base, said), result)
 

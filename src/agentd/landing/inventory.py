@@ -1,0 +1,71 @@
+"""The workspaces there are, why each is there, and which of them may go."""
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from agentd.errors import AgentdError
+from agentd.landing import run_branch, workspace
+from agentd.landing.workspace import Workspace
+from agentd.runs.project import Project
+from agentd.runs.worktree import branch_name
+from agentd.state import lock
+
+
+@dataclass(frozen=True)
+class Row:
+    """A workspace with its size in bytes, its age in seconds, and why it has to stay; nothing if it may go."""
+
+    workspace: Workspace
+    size: int
+    age: float
+    stays: str
+
+
+def rows(project: Project) -> Iterator[Row]:
+    """Yield every workspace of a project."""
+    for one in workspace.find_all(project.root):
+        size = sum(_sizes(one.place))
+        yield Row(one, size, time.time() - one.made, _why_it_stays(project, one))
+
+
+def prune(project: Project) -> tuple[list[Workspace], dict[str, str]]:
+    """Remove the workspaces that may go; return them, and why others stay. All that was written in one is kept in git."""
+    gone, stay = [], {}
+    for row in rows(project):
+        one = row.workspace
+        name = f"{one.run}/{one.task}"
+        try:
+            if row.stays:
+                stay[name] = row.stays
+                continue
+            workspace.remove(project.root, one)
+            gone.append(one)
+        except AgentdError as error:
+            stay[name] = error.message
+    return gone, stay
+
+
+def _why_it_stays(project: Project, one: Workspace) -> str:
+    family, _, name = one.run.partition("/")
+    place = project.layout(family).place(project.root, name)
+    store = project.store(place)
+    if not store.exists():
+        return ""
+    if lock.holder(place.folder):
+        return "its run is being worked on"
+    state = store.peek()
+    if project.workflow(state.run.workflow or family).steps[state.run.step].kind == "end":
+        return ""
+    branch = run_branch.find(project.root, one.run, branch_name(name))
+    return "" if branch and one.task in branch.landed() else "its run is not over"
+
+
+def _sizes(folder: str) -> Iterator[int]:
+    for place, _, names in os.walk(folder):
+        for name in names:
+            try:
+                yield os.lstat(os.path.join(place, name)).st_size
+            except OSError:
+                continue
