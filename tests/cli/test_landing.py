@@ -254,3 +254,50 @@ def test_workspaces_are_listed_and_pruned_when_their_run_is_over(many: Sandbox) 
     assert not place.exists()
     assert git(many.root, "show", "refs/agentd/own/r1/tasks/a:tally/half.py") == "HALF = 1"
     assert "no workspaces" in many.run("workspaces").out
+
+
+HOSTILE = """
+git stash; git stash pop; git checkout -q main; git checkout -q -b mine; git config core.hooksPath /tmp/evil
+git config --global user.name Mallory; git gc -q --prune=now; git worktree prune; git commit -qam mine
+cd {root} && git config core.hooksPath /tmp/evil; git stash pop; git stash drop; git checkout -q -b theirs; git gc --prune=now
+echo evil > {root}/README.md; echo evil > {root}/.git/hooks/pre-commit; rm -rf {root}/tally {root}/.git/refs/heads
+echo evil >> {root}/.git/config; rm -f {root}/.git/index; touch {root}/../outside {root}/.git/agentd/evil
+rm -rf {root}/../{name}-agentd/tasks/own/r1/b; git -C {root} update-ref refs/heads/main HEAD~1; true
+"""
+
+
+def test_a_hostile_agent_reaches_nothing_but_its_workspace(many: Sandbox) -> None:
+    (many.root / "README.md").write_text("stashed\n")
+    git(many.root, "stash", "--quiet")
+    (many.root / "README.md").write_text("not committed\n")
+    words = HOSTILE.format(root=many.root, name=many.root.name)
+    home = many.root.parent / "home"
+    home.mkdir()
+    many.script(
+        **{
+            "make@a": {
+                "files": {"tally/a.py": "A = 1\n"},
+                "run": ["sh", "-c", words],
+            }
+        }
+    )
+    before = untouched(many)
+    done = many.run("run", "many", "x", "--name", "r1", env={"HOME": str(home)})
+    assert untouched(many) == before
+    assert not (many.root.parent / "outside").exists()
+    assert "no sandbox" not in done.out
+    assert done.code == 0, done.err
+    assert sorted(landed(many)) == ["Add a", "Add b", "Use both"]
+
+
+def test_without_a_sandbox_what_a_hostile_agent_does_with_git_in_its_workspace_stays_there(many: Sandbox) -> None:
+    (many.root / "README.md").write_text("stashed\n")
+    git(many.root, "stash", "--quiet")
+    many.set("sandbox", mode="off")
+    words = HOSTILE.partition("cd {root}")[0].replace("git config --global user.name Mallory; ", "")
+    many.script(**{"make@a": {"files": {"tally/a.py": "A = 1\n"}, "run": ["sh", "-c", words + "\ntrue"]}})
+    before = untouched(many)
+    done = many.run("run", "many", "x", "--name", "r1")
+    assert untouched(many) == before
+    assert done.code == 0, done.err
+    assert sorted(landed(many)) == ["Add a", "Add b", "Use both"]

@@ -158,7 +158,7 @@ def test_a_mode_that_does_not_exist_is_named(sandbox: Sandbox) -> None:
     sandbox.set("sandbox", mode="maybe")
     done = sandbox.run("status")
     assert done.code == 1
-    assert "sandbox.mode = 'maybe' is not allowed: it must be one of off, auto, on" in done.err
+    assert "sandbox.mode = 'maybe' is not allowed: it must be one of off, workspaces, auto, on" in done.err
 
 
 @works

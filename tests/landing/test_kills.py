@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from agentd.landing import workspace
+from agentd.runs.worktree import workspaces_folder
 from tests.landing.repositories import branch, git, invariant, make
 
 LANDING = """
@@ -52,7 +53,7 @@ def test_killed_at_any_moment_of_a_landing_the_same_command_ends_the_same(
         assert list(line.landed()) == ["T1", "T2"]
         assert git(root, "ls-tree", "-r", line.name) == wanted
         assert not list(workspace.find_all(root))
-        assert not workspace.home(root, line.key).exists()
+        assert not workspaces_folder(root, line.key).exists()
         assert invariant(root) == before
 
 

@@ -16,6 +16,7 @@ from agentd.errors import AgentdError, Refused
 from agentd.git.repository import head
 from agentd.landing import workspace
 from agentd.landing.workspace import CouldNotStart, Workspace
+from agentd.runs.worktree import workspaces_folder
 from tests.landing.repositories import branch, git, invariant, make, write
 
 
@@ -175,7 +176,7 @@ def test_a_folder_that_nobody_may_enter_is_removed_all_the_same(root: Path) -> N
 
 def test_what_is_in_the_way_is_not_touched_and_the_task_could_not_start(root: Path) -> None:
     line = branch(root)
-    place = workspace.home(root, line.key) / "T1"
+    place = workspaces_folder(root, line.key) / "T1"
     write(place, {"mine": "mine\n"})
     with pytest.raises(CouldNotStart, match="in the way"):
         workspace.make(line, "T1")
@@ -193,7 +194,7 @@ def test_a_workspace_that_could_not_be_provided_for_leaves_nothing(root: Path) -
         workspace.make(line, "T1", fail)
     assert told.value.fix == "make setup"
     assert not list(workspace.find_all(root))
-    assert not list(workspace.home(root, line.key).iterdir())
+    assert not list(workspaces_folder(root, line.key).iterdir())
 
 
 def test_making_it_again_finds_it_with_the_work_in_it(root: Path) -> None:
@@ -245,7 +246,7 @@ def test_a_full_disk_is_told_and_leaves_nothing(clone: Path) -> None:
     git(clone, "add", "large.bin")
     git(clone, "commit", "--quiet", "-m", "large")
     line, before = branch(clone), invariant(clone)
-    home = workspace.home(clone, line.key)
+    home = workspaces_folder(clone, line.key)
     home.mkdir(parents=True)
     for size in ("1m", "64k", "4k"):
         subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(home)], check=True)

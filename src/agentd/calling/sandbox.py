@@ -15,6 +15,7 @@ from agentd.calling.sandbox_rules import Reach, Rule, first_time, rules
 from agentd.errors import AgentdError
 from agentd.model.job import Command, Job
 from agentd.runs.project import Project
+from agentd.runs.worktree import workspace_around
 from agentd.state import durable, lock
 
 # A user namespace of its own keeps a program out of the memory, the environment and the root (`/proc/PID/root`) of
@@ -63,9 +64,12 @@ class Front:
 
 def around_agent(project: Project, job: Job, command: Command) -> tuple[str, ...]:
     """The words that start an agent for a job, in the sandbox that the configuration asks for."""
-    if project.config.get("sandbox", "mode") == "off":
+    if not _is_wanted(project, Path(job.cwd)):
         return command.argv
     own = [job.folder, job.scratch]
+    inside = workspace_around(project.root, Path(job.cwd))
+    if inside:
+        own.append(str(inside / ".git"))  # nobody believes what is in it
     for name in job.writable:
         path = project.root / name
         if path.name == lock.NAME:
@@ -80,10 +84,16 @@ def around_agent(project: Project, job: Job, command: Command) -> tuple[str, ...
 
 def around_tests(project: Project, cwd: Path) -> Callable[[Sequence[str]], tuple[str, ...]]:
     """What puts the sandbox around a command of the project: it may change the work tree, and nothing of agentd's."""
-    if project.config.get("sandbox", "mode") == "off":
+    if project.config.get("sandbox", "mode") in ("off", "workspaces"):
         return tuple
     reach = Reach(str(cwd), str(project.root), os.environ, runs=project.own_folders())
     return lambda argv: wrap(project, argv, reach)
+
+
+def _is_wanted(project: Project, cwd: Path) -> bool:
+    """Whether an agent runs in a sandbox: by default where it works beside others, and only its workspace is its own."""
+    mode = project.config.get("sandbox", "mode")
+    return mode in ("auto", "on") or (mode == "workspaces" and workspace_around(project.root, cwd) is not None)
 
 
 def wrap(project: Project, argv: Sequence[str], reach: Reach) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from agentd.git import private_repository
 from agentd.git.program import run
 from agentd.landing import workspace
 from agentd.landing.run_branch import RunBranch
+from agentd.runs.worktree import workspaces_folder
 
 
 class ProvingGround:
@@ -18,7 +19,7 @@ class ProvingGround:
 
     def __init__(self, branch: RunBranch, provide: Callable[[Path], None] = lambda place: None) -> None:
         self.branch, self.provide = branch, provide
-        self.home = workspace.home(branch.root, branch.key)
+        self.home = workspaces_folder(branch.root, branch.key)
         self._free: list[Path] = []
         self._made = 0
 

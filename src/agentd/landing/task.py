@@ -17,7 +17,7 @@ from agentd.landing.run_branch import RunBranch
 from agentd.landing.workspace import CouldNotStart, Workspace
 from agentd.model.run import Outcome
 from agentd.runs.work import Work
-from agentd.runs.worktree import branch_name
+from agentd.runs.worktree import branch_name, workspaces_folder
 from agentd.state.layout import point_home
 from agentd.usage.recorded_calls import calls_in
 
@@ -42,7 +42,7 @@ class Landing:
 
 def settle(work: Work) -> None:
     """Remove what a killed command left half made in the folder for the workspaces of a run."""
-    home = workspace.home(work.project.root, _key(work))
+    home = workspaces_folder(work.project.root, _key(work))
     workspace.sweep(home)
     workspace.tidy(home)
 

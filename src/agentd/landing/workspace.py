@@ -18,8 +18,9 @@ from typing import Any
 from agentd.errors import AgentdError, Corrupt
 from agentd.git import merging, private_repository
 from agentd.git.private_repository import Lender, lender
-from agentd.git.program import quoted, run, work_tree
+from agentd.git.program import quoted, run
 from agentd.landing.run_branch import RunBranch
+from agentd.runs.worktree import workspaces_folder
 from agentd.state import durable, reading
 from agentd.state.layout import NAME, private_folder
 
@@ -65,7 +66,7 @@ def make(
     known = find(root, branch.key, task)
     if known and known.path.is_dir():
         return known
-    place = home(root, branch.key) / task
+    place = workspaces_folder(root, branch.key) / task
     if not NAME.fullmatch(task) or os.path.lexists(place):
         raise CouldNotStart(f"{place} is in the way of the workspace.", f"mv {quoted(place)} {quoted(place)}-old")
     temp = place.with_name(f".{task}.{os.getpid()}.{time.monotonic_ns()}.tmp")
@@ -157,11 +158,6 @@ def remove(root: Path, one: Workspace) -> None:
         _remove_tree(aside)
     shutil.rmtree(_record(root, one.run, one.task), ignore_errors=True)
     tidy(one.path.parent)
-
-
-def home(root: Path, key: str) -> Path:
-    """Return the folder for the workspaces of a run, beside the repository: inside, git would take them for new files."""
-    return (work_tree(root) or root).parent / f"{root.name}-agentd" / "tasks" / key
 
 
 def tidy(folder: Path) -> None:

@@ -45,7 +45,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "max_cost": 0.0,
         "transcripts_mb": 100,
     },
-    "sandbox": {"mode": "off", "writable": (), "hidden": ()},
+    "sandbox": {"mode": "workspaces", "writable": (), "hidden": ()},
     # "": found out when a change is implemented; (): there is none.
     "evidence": {"test": "", "lint": "", "types": "", "audit": "", "timeout_secs": 1800},
     "validation": vars(Rules()),
@@ -66,6 +66,6 @@ REQUIRED = {"id": "", "model": "", "complexity": ""}
 CHOICES: dict[str, tuple[str, ...]] = {
     "workflow.generation": ("sequential", "one-shot"),
     "git.commit": ("ask", "auto", "never"),
-    "sandbox.mode": ("off", "auto", "on"),
+    "sandbox.mode": ("off", "workspaces", "auto", "on"),
     **{f"{name}.reasoning": efforts for name, efforts in EFFORTS.items()},
 }

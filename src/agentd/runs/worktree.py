@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from agentd.errors import NotFound
-from agentd.git import repository
+from agentd.git.program import work_tree
 from agentd.runs.work import Work
 
 
@@ -21,4 +21,22 @@ def branch_name(run: str) -> str:
 
 def worktree_path(root: Path, run: str) -> Path:
     """Beside the repository, also for a project in a folder of it: inside, git would take it for new files."""
-    return repository.top(root).parent / f"{root.name}-agentd" / run
+    return _beside(root) / run
+
+
+def workspaces_folder(root: Path, key: str) -> Path:
+    """Where the tasks of a run (`FAMILY/NAME`) have their workspaces."""
+    return _beside(root) / "tasks" / key
+
+
+def workspace_around(root: Path, folder: Path) -> Path | None:
+    """The workspace that a folder is in, or None: `tasks/FAMILY/RUN/TASK` beside the repository."""
+    home = _beside(root) / "tasks"
+    if not folder.is_relative_to(home):
+        return None
+    parts = folder.relative_to(home).parts[:3]
+    return home.joinpath(*parts) if len(parts) == 3 else None
+
+
+def _beside(root: Path) -> Path:
+    return (work_tree(root) or root).parent / f"{root.name}-agentd"

@@ -19,7 +19,8 @@ PATIENCE = 20.0
 VERSION = re.compile(r"\d+\.\d+(?:[\w.+-]*\w)?")
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 UNPRINTED = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-LEVELS: dict[str, Level] = {"off": "ok", "auto": "warning", "on": "problem"}
+LEVELS: dict[str, Level] = {"off": "ok", "workspaces": "ok", "auto": "warning", "on": "problem"}
+USED = {"off": "but is not used", "workspaces": "and agents in workspaces run in it"}
 
 
 def read_version(project: Project, words: list[str], scratch: Path) -> tuple[str, str]:
@@ -53,7 +54,7 @@ def check_machine(project: Project, scratch: Path) -> Iterator[Found]:
         yield Found("machine", "git", "ok", version, facts={"version": version})
     settings = project.config.sections["sandbox"]
     mode, front = settings["mode"], sandbox.find_front(os.environ.get("PATH", os.defpath))
-    told = front.why or f"bubblewrap works, {'but is not used' if mode == 'off' else 'and agents run in it'}"
+    told = front.why or f"bubblewrap works, {USED.get(mode, 'and agents run in it')}"
     level, facts = LEVELS[mode] if front.why else "ok", {"mode": mode, "works": not front.why}
     yield Found("machine", "sandbox", level, f'{told}: [sandbox] mode = "{mode}"', front.fix, facts)
     for path in settings["writable"] if mode != "off" else ():
