@@ -1,5 +1,6 @@
 """A person's own workflow whose tasks are worked on side by side and land on one branch."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -8,35 +9,8 @@ import pytest
 from tests.landing.repositories import git, invariant
 from tests.sandbox import Sandbox
 
-MANY = """
-name: many
-starts: {full: split}
-steps:
-  split: {phase: planning, agent: planner, produces: [tasks.yaml], next: {done: work}}
-  work: {phase: working, needs: [tasks.yaml], each: one, next: {landed: over, given_up: what}}
-  what: {phase: working, ask: "Some tasks did not land. Again?", next: {again: work, leave: over}}
-  over: {phase: over, end: done}
-"""
-ONE = """
-name: one
-of: tasks
-starts: {full: open}
-steps:
-  open: {phase: working, do: open_workspace, next: {done: make, could_not_start: given_up}}
-  make: {phase: working, agent: implementer, next: {done: land}}
-  land:
-    phase: landing
-    do: land
-    produces: [red.md, conflict.md]
-    next:
-      landed: landed
-      red: {to: mend, at_most: 2, then: given_up}
-      conflict: {to: settle, at_most: 2, then: given_up}
-  mend: {phase: landing, needs: [red.md], agent: implementer, next: {done: land}}
-  settle: {phase: landing, needs: [conflict.md], agent: implementer, next: {done: land}}
-  landed: {phase: landed, end: landed}
-  given_up: {phase: given_up, end: given_up}
-"""
+GUIDE = (Path(__file__).parents[2] / "docs" / "guide.md").read_text(encoding="utf-8")
+MANY, ONE = re.findall(r"^```yaml\n(name: (?:many|one)\n.*?)^```$", GUIDE, re.DOTALL | re.MULTILINE)
 TASKS = "tasks:\n- {id: a, title: Add a}\n- {id: b, title: Add b}\n- {id: c, title: Use both, depends_on: [a, b]}\n"
 
 
