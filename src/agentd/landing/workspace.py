@@ -126,7 +126,10 @@ def collect(root: Path, one: Workspace, message: str) -> tuple[str, tuple[str, .
     The commit is empty if nothing was changed.
     """
     source = lender(root)
-    found = private_repository.collect(source, one.path, _record(root, one.run, one.task) / INDEX)
+    try:
+        found = private_repository.collect(source, one.path, _record(root, one.run, one.task) / INDEX)
+    except OSError as error:
+        raise durable.trouble(one.path, error, "collected") from error
     if found.tree == merging.tree_of(root, one.base):
         return "", found.left_out
     last = kept(root, one.run, one.task)
