@@ -79,6 +79,48 @@ def test_nothing_is_written_through_a_link(tmp_path: Path, link: str) -> None:
     assert sorted(each.name for each in far.rglob("*")) == ["folder", "there"]
 
 
+@pytest.mark.parametrize("above", ["a", "a/b"])
+def test_a_link_anywhere_on_the_way_is_refused(tmp_path: Path, above: str) -> None:
+    (tmp_path / "far" / "a" / "b" / "c").mkdir(parents=True)
+    (tmp_path / above).parent.mkdir(exist_ok=True)
+    (tmp_path / above).symlink_to(tmp_path / "far" / above)
+    for write in (durable.replace, durable.append, durable.create):
+        with pytest.raises(DiskTrouble, match="is a link to"):
+            write(tmp_path / "a" / "b" / "c" / "file", NEW, "state")
+    assert os.listdir(tmp_path / "far" / "a" / "b" / "c") == []
+
+
+def test_a_link_to_itself_is_not_written_to(tmp_path: Path) -> None:
+    (tmp_path / "file").symlink_to("file")
+    for write in (durable.replace, durable.append, durable.create):
+        with pytest.raises(DiskTrouble, match="was not written: Too many levels of symbolic links"):
+            write(tmp_path / "file", NEW, "state")
+    assert (tmp_path / "file").is_symlink()
+
+
+def test_a_path_from_here_or_with_dots_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a").mkdir()
+    monkeypatch.chdir(tmp_path)
+    for path in (Path("file"), Path("a/../file"), tmp_path / "a" / ".." / "file"):
+        durable.replace(path, OLD, "state")
+        durable.append(path, b"line\n", "state")
+        assert (tmp_path / "file").read_bytes() == OLD + b"line\n"
+
+
+def test_a_link_that_takes_the_place_of_an_open_folder_is_not_followed(tmp_path: Path) -> None:
+    folder, far = tmp_path / "run", tmp_path / "far"
+    folder.mkdir()
+    far.mkdir()
+    with durable.folder_of(folder / "state") as known:
+        folder.rename(tmp_path / "aside")
+        folder.symlink_to(far)
+        durable.append(folder / "lines", b"line\n", "journal", known)
+        durable.replace(folder / "state", NEW, "state", folder=known)
+    assert os.listdir(far) == []
+    assert (tmp_path / "aside" / "state").read_bytes() == NEW
+    assert (tmp_path / "aside" / "lines").read_bytes() == b"line\n"
+
+
 def test_a_torn_line_is_closed_before_the_next_one(tmp_path: Path) -> None:
     path = tmp_path / "lines"
     durable.append(path, b"one\n", "journal")

@@ -1,6 +1,7 @@
 """What people say to a run that another process may be working on: a file of its own, made once, never changed."""
 
 import json
+import os
 import re
 import shlex
 from pathlib import Path
@@ -58,7 +59,7 @@ def ask_to_stop(folder: Path, by: str, at: str) -> bool:
 
 
 def stop_requested(folder: Path) -> bool:
-    return (folder / _STOP).exists()
+    return os.path.exists(f"{folder}/{_STOP}")
 
 
 def clear_stop(folder: Path) -> None:

@@ -58,28 +58,49 @@ def refuse_links(path: Path, verb: str = "written") -> None:
         raise DiskTrouble(what, f"rm {shlex.quote(str(link))}   # only the link; then run the same command again")
 
 
-def replace(path: Path, data: bytes, role: str, mode: int | None = None) -> None:
-    """Put `data` in the place of the file, keeping its permission bits (`mode` if there is none)."""
+@contextmanager
+def folder_of(path: Path, known: int | None = None) -> Iterator[int]:
+    """The folder of a file to write, open, so that it stays the one that was looked at; `known` if that is it.
+
+    No link leads to it, and the system's errors are told in words.
+    """
+    try:
+        if known is not None:
+            yield known
+            return
+        parent = os.path.dirname(path) or "."
+        with _opened(parent, os.O_RDONLY | os.O_DIRECTORY) as folder:
+            if not _is_at(folder, parent):
+                refuse_links(path)
+            yield folder
+    except OSError as error:
+        refuse_links(path)
+        raise trouble(path, error) from error
+
+
+def replace(path: Path, data: bytes, role: str, mode: int | None = None, folder: int | None = None) -> None:
+    """Put `data` in the place of the file, keeping its permission bits (`mode` if there is none).
+
+    `folder` is what `folder_of` gave for the path, if the caller has that open.
+    """
     moment = crash.enter(role)
-    with _in_words(path):
-        with suppress(FileNotFoundError):
-            mode = stat.S_IMODE(os.stat(path).st_mode)
-        temp = _write_temp(path, data, moment, mode)
+    with folder_of(path, folder) as folder:
+        there = _mode(path.name, folder)
+        temp = _write_temp(path.name, folder, data, moment, mode if there is None else there)
         try:
-            os.replace(temp, path)
+            os.replace(temp, path.name, src_dir_fd=folder, dst_dir_fd=folder)
         except OSError:
-            _discard(temp)
+            _discard(temp, folder)
             raise
-        _sync_folder(path.parent)
+        _sync(folder)
     crash.leave(moment)
 
 
-def append(path: Path, line: bytes, role: str) -> None:
+def append(path: Path, line: bytes, role: str, folder: int | None = None) -> None:
     """Add one line; a torn line that a crash left behind is closed first, so that it never swallows this one."""
     moment = crash.enter(role)
-    with _in_words(path):
-        fresh = not os.path.exists(path)
-        with _opened(path, os.O_RDWR | os.O_APPEND | os.O_CREAT) as fd:
+    with folder_of(path, folder) as folder:
+        with _opened(path.name, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, folder) as fd:
             with _appending:
                 size = os.fstat(fd).st_size
                 torn = size and os.pread(fd, 1, size - 1) != b"\n"
@@ -89,25 +110,25 @@ def append(path: Path, line: bytes, role: str) -> None:
                     os.ftruncate(fd, size)
                     raise
             os.fsync(fd)
-        if fresh:
-            _sync_folder(path.parent)
+        if not size:  # it may be new
+            _sync(folder)
     crash.leave(moment)
 
 
 def create(path: Path, data: bytes, role: str) -> bool:
     """Make a file that was not there, complete from the first moment; False if somebody was first."""
     moment = crash.enter(role)
-    with _in_words(path):
-        if os.path.lexists(path):
+    with folder_of(path) as folder:
+        if _mode(path.name, folder) is not None:
             return False
-        temp = _write_temp(path, data, moment)
+        temp = _write_temp(path.name, folder, data, moment)
         try:
-            _link(temp, path, data)
+            _link(temp, path, folder, data)
         except FileExistsError:
             return False
         finally:
-            _discard(temp)
-        _sync_folder(path.parent)
+            _discard(temp, folder)
+        _sync(folder)
     crash.leave(moment)
     return True
 
@@ -197,21 +218,40 @@ def _in_words(path: Path, verb: str = "written", link: bool = False) -> Iterator
         raise trouble(path, error, verb) from error
 
 
+def _is_at(folder: int, path: str) -> bool:
+    """Whether an open folder has this path itself, with no link on the way. False where the system does not tell."""
+    try:
+        return os.readlink(f"/proc/self/fd/{folder}") == path
+    except OSError:
+        return False
+
+
+def _mode(name: str, folder: int) -> int | None:
+    """The permission bits of a file; None if there is none. A link in its place is an error."""
+    try:
+        mode = os.lstat(name, dir_fd=folder).st_mode
+    except FileNotFoundError:
+        return None
+    if stat.S_ISLNK(mode):
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    return stat.S_IMODE(mode)
+
+
 @contextmanager
-def _opened(path: Path, flags: int) -> Iterator[int]:
-    fd = os.open(path, flags, 0o666)
+def _opened(path: Path | str, flags: int, folder: int | None = None) -> Iterator[int]:
+    fd = os.open(path, flags, 0o666, dir_fd=folder)
     try:
         yield fd
     finally:
         os.close(fd)
 
 
-def _write_temp(path: Path, data: bytes, moment: str, mode: int | None = None) -> Path:
-    """A complete file beside `path`, on the disk."""
+def _write_temp(name: str, folder: int, data: bytes, moment: str, mode: int | None = None) -> str:
+    """A complete file beside the one of this name, on the disk."""
     while True:
-        temp = path.with_name(f".{path.name}.{os.getpid()}.{next(_numbers)}.tmp")
+        temp = f".{name}.{os.getpid()}.{next(_numbers)}.tmp"
         try:
-            with _opened(temp, _NEW) as fd:
+            with _opened(temp, _NEW, folder) as fd:
                 if mode is not None:
                     os.fchmod(fd, mode)
                 _write(fd, data, moment)
@@ -220,13 +260,13 @@ def _write_temp(path: Path, data: bytes, moment: str, mode: int | None = None) -
         except FileExistsError:  # left by a dead process that had the same number
             continue
         except OSError:
-            _discard(temp)
+            _discard(temp, folder)
             raise
 
 
-def _link(temp: Path, path: Path, data: bytes) -> None:
+def _link(temp: str, path: Path, folder: int, data: bytes) -> None:
     try:
-        os.link(temp, path)
+        os.link(temp, path.name, src_dir_fd=folder, dst_dir_fd=folder)
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
@@ -254,15 +294,19 @@ def _write(fd: int, data: bytes, moment: str = "") -> None:
         rest = rest[os.write(fd, rest) :]
 
 
-def _sync_folder(folder: Path) -> None:
-    with _opened(folder, os.O_RDONLY | os.O_DIRECTORY) as fd:
-        try:
-            os.fsync(fd)
-        except OSError as error:
-            if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):  # some disks cannot sync a folder
-                raise
+def _sync_folder(path: Path) -> None:
+    with _opened(path, os.O_RDONLY | os.O_DIRECTORY) as folder:
+        _sync(folder)
 
 
-def _discard(path: Path) -> None:
+def _sync(folder: int) -> None:
+    try:
+        os.fsync(folder)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):  # some disks cannot sync a folder
+            raise
+
+
+def _discard(path: Path | str, folder: int | None = None) -> None:
     with suppress(OSError):
-        os.unlink(path)
+        os.unlink(path, dir_fd=folder)

@@ -22,12 +22,11 @@ class Reading(NamedTuple):
     torn: int
 
 
-def append(folder: Path, event: Mapping[str, Any]) -> None:
-    """Add an event; it is on the disk when this returns."""
+def append(folder: Path, event: Mapping[str, Any], known: int | None = None) -> None:
+    """Add an event; it is on the disk when this returns. `known` is the folder, if `durable.folder_of` has opened it."""
     line = _compact(dict(event)) + "\n"
-    durable.append(
-        folder / NAME, line.encode("utf-8", "backslashreplace"), "journal"
-    )  # a lone surrogate becomes its JSON escape
+    data = line.encode("utf-8", "backslashreplace")  # a lone surrogate becomes its JSON escape
+    durable.append(folder / NAME, data, "journal", known)
 
 
 def read(folder: Path) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ class Store:
         self._phase = ""
         self._text = b""
 
-    @property
+    @cached_property
     def path(self) -> Path:
         return self.folder / self.codec.file
 
@@ -67,13 +67,15 @@ class Store:
     def save(self, state: State, at: str, event: str, **details: Any) -> State:
         """The state as saved. A person's edit of the file meanwhile is kept; an edited phase stops the work."""
         edited, gone = self._edits()
-        ours = {key: value for key, value in state.fields.items() if key not in gone}
+        ours = {key: value for key, value in state.fields.items() if key not in gone} if gone else state.fields
         fields = {self.codec.created_key: at, **ours, **edited, self.codec.updated_key: at}
-        state = replace(state, fields=_ordered(fields, self.codec), saves=state.saves + 1)
-        journal.append(self.folder, {"n": state.saves, "at": at, "event": event, "phase": state.run.phase, **details})
-        data = encode(self.codec, state)
-        text = self._render(data)
-        durable.replace(self.path, text, self.role)
+        state = State(state.run, state.decisions, _ordered(fields, self.codec), state.saves + 1)
+        line = {"n": state.saves, "at": at, "event": event, "phase": state.run.phase, **details}
+        with durable.folder_of(self.path) as folder:
+            journal.append(self.folder, line, folder)
+            data = encode(self.codec, state)
+            text = self._render(data)
+            durable.replace(self.path, text, self.role, folder=folder)
         self._known, self._phase, self._text = data, state.run.phase, text
         return state
 
@@ -120,6 +122,7 @@ class Store:
     def move(self, folder: Path) -> None:
         """The run's folder has moved; go on there."""
         self.folder = folder
+        self.__dict__.pop("path", None)
 
     def corrupt(self, what: str, *keys: str) -> Corrupt:
         """The error for a value in the file that cannot be, with its line."""
