@@ -6,14 +6,27 @@ everything else stay as they are, byte for byte. Times and words like `on` are t
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from agentd.errors import Corrupt
 from agentd.text.lossless_yaml.load import cut
 from agentd.text.lossless_yaml.load import load as load
-from agentd.text.lossless_yaml.pieces import STEP, Block, Entry, Leaf, Node, build, entry, plain, same, stamp
+from agentd.text.lossless_yaml.pieces import (
+    COLLECTIONS,
+    STEP,
+    Block,
+    Entry,
+    Leaf,
+    Node,
+    build,
+    entry,
+    leaf,
+    plain,
+    same,
+    stamp,
+)
 from agentd.text.lossless_yaml.place import BREAK, BREAKS, corrupt, place
 from agentd.text.lossless_yaml.scalar import spell, spell_flow, spell_key
 
@@ -62,12 +75,26 @@ class Document:
         return changed
 
     def _map(self, block: Block, new: Mapping[str, Any]) -> Block:
+        if new.keys() == block.data.keys():
+            return self._with_values(block, new)
         values = [new.get(item.key, _GONE) for item in block.entries]
         added: list[tuple[str, str, Any]] = []
         if len(new) > len(values) - values.count(_GONE):
             known = {item.key for item in block.entries}
             added = [(key, f"{spell_key(key)}:", value) for key, value in new.items() if key not in known]
         return self._block(block, values, added)
+
+    def _with_values(self, block: Block, new: Mapping[str, Any]) -> Block:
+        """The map when no key comes or goes. Most values are text that stays."""
+        fresh = {}
+        for at, (key, old) in enumerate(block.data.items()):
+            value = new[key]
+            if value is old or (value.__class__ is str and old.__class__ is str and value == old):
+                continue
+            item = self._entry(block.entries[at], value, block.indent)
+            if item is not block.entries[at]:
+                fresh[at] = item
+        return block.putting(fresh) if fresh else block
 
     def _list(self, block: Block, new: Any) -> Block:
         size = len(block.entries)
@@ -82,14 +109,6 @@ class Document:
             if value is _GONE:
                 lead = self._without(item, lead, entries)
                 changed = True
-                continue
-            if (
-                lead is None
-                and value.__class__ is str
-                and item.value.data.__class__ is str
-                and item.value.data == value
-            ):
-                entries.append(item)  # most entries are text that stays
                 continue
             fresh = self._entry(item, value, block.indent)
             if lead is not None:
@@ -129,13 +148,15 @@ class Document:
         old = item.value
         if old.anchored:
             raise self._refusal()
+        if isinstance(old, Leaf) and not isinstance(new, COLLECTIONS):
+            return item._replace(gap=item.gap or " ", value=leaf(new, indent, self.newline, old.tail))
         below = f"{self.newline}{' ' * (indent + STEP)}"
         if isinstance(old, Leaf):
             space, tail = item.gap, old.tail
             if old.flow and old.data and new and isinstance(new, Mapping | list | tuple):
                 flow = spell_flow(new)
                 if len(flow) <= _WIDEST_FLOW:
-                    return item._replace(value=replace(old, written=flow, data=plain(new)))
+                    return item._replace(value=old._replace(written=flow, data=plain(new)))
         else:
             space, tail = "" if old.tagged else old.entries[0].lead, ""
         comments = _above(space) + below if "#" in space else ""

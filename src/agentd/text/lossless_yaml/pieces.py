@@ -2,16 +2,15 @@
 
 import marshal
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 from agentd.text.lossless_yaml.scalar import spell, spell_key, spell_lines
 
 STEP = 2
+COLLECTIONS = (dict, list, tuple, Mapping)
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(NamedTuple):
     """A value that is changed as a whole: a scalar, a flow collection or an alias.
 
     tail      the rest of its line and the comments indented below it
@@ -40,11 +39,15 @@ class Entry(NamedTuple):
     gap: str
     value: "Node"
 
+    @property
+    def text(self) -> str:
+        return f"{self.lead}{self.head}{self.gap}{self.value.text}"
 
-@dataclass(frozen=True, slots=True)
-class Block:
+
+class Block(NamedTuple):
     """A block collection. `trail` is what stands below its last entry and still belongs to it.
 
+    texts     those of its entries
     stamp     tells quickly that other data is the same; may be missing
     pinned    it has an anchor itself, so that nothing in it may change
     anchored  it or something in it has one, so that it may not go away
@@ -53,6 +56,7 @@ class Block:
     entries: tuple[Entry, ...]
     indent: int
     trail: str
+    texts: tuple[str, ...]
     text: str
     data: Any
     stamp: bytes
@@ -65,8 +69,16 @@ class Block:
         is_map = isinstance(self.data, dict)
         return block(tuple(entries), self.indent, is_map, trail, self.pinned, self.anchored, self.tagged)
 
+    def putting(self, fresh: Mapping[int, Entry]) -> "Block":
+        """The same map with other entries for some of its keys, by their position, not stamped."""
+        entries, texts, data = list(self.entries), list(self.texts), dict(self.data)
+        for at, item in fresh.items():
+            entries[at], texts[at], data[item.key] = item, item.text, item.value.data
+        text = "".join(texts) + self.trail
+        return self._replace(entries=tuple(entries), texts=tuple(texts), text=text, data=data, stamp=b"")
+
     def stamped(self, stamp: bytes) -> "Block":
-        return replace(self, stamp=stamp)
+        return self._replace(stamp=stamp)
 
 
 Node: TypeAlias = Leaf | Block
@@ -82,10 +94,10 @@ def block(
     tagged: bool = False,
 ) -> Block:
     """A block collection of these entries, not stamped."""
-    text = "".join([f"{lead}{head}{gap}{value.text}" for _, lead, head, gap, value in entries])
+    texts = tuple([item.text for item in entries])
     values = [item.value.data for item in entries]
     data = dict(zip((item.key for item in entries), values, strict=True)) if is_map else values
-    return Block(entries, indent, trail, text + trail, data, b"", pinned, anchored, tagged)
+    return Block(entries, indent, trail, texts, "".join(texts) + trail, data, b"", pinned, anchored, tagged)
 
 
 def stamp(value: Any) -> bytes:
@@ -98,7 +110,7 @@ def stamp(value: Any) -> bytes:
 
 def build(value: object, indent: int, newline: str, tail: str, lead: str) -> Node:
     """A new value inside a collection at `indent`; `lead` comes before its first entry, `tail` after its last line."""
-    if not value or not isinstance(value, Mapping | list | tuple):
+    if not value or value.__class__ is str or not isinstance(value, COLLECTIONS):
         return leaf(value, indent, newline, tail)
     if isinstance(value, Mapping):
         heads = [(key, f"{spell_key(key)}:", item) for key, item in value.items()]

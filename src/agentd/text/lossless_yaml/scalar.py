@@ -19,7 +19,7 @@ _HEX = re.compile(r"0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 _ODD_FLOAT = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 
-_PLAIN = re.compile(r"(?:[\w/]|\.[\w/])(?:[^:#]|:(?=[^\s])|(?<=[^\s])#)*")
+_PLAIN = re.compile(r"(?:[\w/]|\.[\w/])(?:[^:#]++|:(?=[^\s])|(?<=[^\s])#)*")
 _PLAIN_IN_FLOW = re.compile(r"(?:[\w/]|\.[\w/])[^:#,\[\]{}\"'?&*!|>%@`]*")
 _OTHER_TYPE = re.compile(
     r"(?i:null|true|false|yes|no|on|off|y|n)|[-+]?\.(?i:inf|nan)|[-+.]?[0-9][0-9a-fA-FxXoO_:.,+-]*"
