@@ -27,7 +27,7 @@ def nudge(run: Run, missing: str) -> Run:
 
 def renew(run: Run, step: Step) -> Run:
     """The run about to produce anew what a person did without: from now on it counts as what it is."""
-    return replace(run, waived=tuple(name for name in run.waived if name not in step.produces))
+    return replace(run, waived=tuple(name for name in run.waived if name not in step.produces)) if run.waived else run
 
 
 def cleared(run: Run) -> Run:
@@ -42,7 +42,7 @@ def lay_down(run: Run) -> Run:
 
 def drop_children(run: Run, children: tuple[str, ...]) -> Run:
     """The run with these children to be started anew when their step is reached again."""
-    return replace(run, clear=run.clear + children)
+    return replace(run, clear=run.clear + children) if children else run
 
 
 def enter(workflow: Workflow, run: Run, entry: str) -> Run:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -76,7 +77,12 @@ class Family:
 
 def load(layout: Layout) -> Family:
     """The family's code, imported when it is first needed."""
-    family: Family = import_module(f"{layout.module}.family").FAMILY
+    return _load(layout.module)
+
+
+@cache
+def _load(module: str) -> Family:
+    family: Family = import_module(f"{module}.family").FAMILY
     return family
 
 

@@ -69,10 +69,9 @@ class Laps:
         return round(moment - self.top._base, 4)
 
     def _written(self, lap: Lap) -> list[Any]:
-        inner = [[name, self._from_start(begun), self._from_start(ended)] for name, begun, ended in lap.inner]
-        return [
-            lap.name,
-            self._from_start(lap.ended),
-            *([lap.about] if lap.about or inner else []),
-            *([inner] if inner else []),
-        ]
+        made = [lap.name, self._from_start(lap.ended)]
+        if lap.about or lap.inner:
+            made.append(lap.about)
+        if lap.inner:
+            made.append([[name, self._from_start(begun), self._from_start(ended)] for name, begun, ended in lap.inner])
+        return made

@@ -4,6 +4,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,13 @@ def refuse_link(root: Path, home: str) -> None:
         if link.is_symlink():
             what = f"{link} is a link to {link.resolve()}, and agentd follows no link to its runs."
             raise Corrupt(what, f"rm {shlex.quote(str(link))}   # only the link; then run the same command again")
+
+
+@cache
+def _function(place: str) -> Callable[..., Any]:
+    module, _, name = place.rpartition(".")
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function
 
 
 @dataclass(frozen=True)
@@ -89,9 +97,7 @@ class Layout:
 
     def find(self, place: str) -> Callable[..., Any]:
         """The function at a place; its module is imported now."""
-        module, _, name = place.rpartition(".")
-        function: Callable[..., Any] = getattr(import_module(f"{self.module}.{module}"), name)
-        return function
+        return _function(f"{self.module}.{place}")
 
     def table(self, workflow: str) -> Path:
         return self.folder / f"{workflow}.yaml"

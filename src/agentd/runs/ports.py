@@ -17,7 +17,7 @@ from agentd.runs import decisions, progress, state_guard
 from agentd.runs.family import family_of
 from agentd.runs.work import Work
 from agentd.state import answers, crash, durable, layout
-from agentd.state.codecs import PLAIN
+from agentd.state.codecs import PLAIN, State
 from agentd.state.store import Store, new_state
 from agentd.usage.recorded_calls import calls_in
 
@@ -144,7 +144,7 @@ def save(work: Work, run: Run, event: str, **details: str) -> None:
     if event in ("end", "fail", "nudge", "retry", "recover"):
         details = {**details, "model": _model(work)}
     fields = {**work.state.fields, "last_action": details.get("step", event), **shown}
-    work.state = replace(work.state, run=run, fields=fields)
+    work.state = State(run, work.state.decisions, fields, work.state.saves)
     work.keep(event, **{key: text for key, text in details.items() if text})
     for line in progress.lines(work, event, details):
         work.say(line)

@@ -12,15 +12,21 @@ def lines(work: Work, event: str, details: Mapping[str, str]) -> list[str]:
     if said is not None:
         return said
     step, note, outcome = details.get("step", ""), details.get("note", ""), details.get("outcome", "")
-    here = work.workflow.steps.get(step)
-    forward = here is not None and (here.kind == "ask" or outcome == here.forward)
-    words = {
-        "begin": f"▶ {step}",
-        "end": f"{'✓' if forward else '↻'} {step}: {outcome}" + (f" ({note})" if note else ""),
-        "skip": f"· {step} skipped ({note})",
-        "recover": f"✓ {step}: {outcome} (finished before the interruption)",
-        "fail": f"✗ {step}: {note}",
-        "nudge": f"↻ {step}: {note}",
-        "pause": f"⏸ {step}: {note}",
-    }
-    return [words[event]] if event in words else []
+    match event:
+        case "begin":
+            return [f"▶ {step}"]
+        case "end":
+            here = work.workflow.steps.get(step)
+            forward = here is not None and (here.kind == "ask" or outcome == here.forward)
+            return [f"{'✓' if forward else '↻'} {step}: {outcome}" + (f" ({note})" if note else "")]
+        case "skip":
+            return [f"· {step} skipped ({note})"]
+        case "recover":
+            return [f"✓ {step}: {outcome} (finished before the interruption)"]
+        case "fail":
+            return [f"✗ {step}: {note}"]
+        case "nudge":
+            return [f"↻ {step}: {note}"]
+        case "pause":
+            return [f"⏸ {step}: {note}"]
+    return []
