@@ -162,6 +162,24 @@ def test_of_many_files_each_part_is_read(tmp_path: Path) -> None:
     assert [one.path for one in found] == names[:: len(names) // 12]
 
 
+def test_a_conflict_a_link_and_a_program_among_many_files_count_as_they_are(tmp_path: Path) -> None:
+    names = [f"{number:05}" for number in range(verified_index.PARALLEL + 10)]
+    write(tmp_path, dict.fromkeys(names, "x\n"))
+    (tmp_path / names[5]).chmod(0o755)
+    (tmp_path / "link").symlink_to("nowhere")
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "add", "--all")
+    clean = text(tmp_path, "write-tree")
+    blob = text(tmp_path, "rev-parse", f":{names[-1]}")
+    stages = "".join(f"100644 {blob} {stage}\t{names[-1]}\n" for stage in (1, 2, 3))
+    listed = f"0 {'0' * len(blob)}\t{names[-1]}\n{stages}".encode()
+    run(tmp_path, "update-index", "--index-info", stdin=listed)
+    assert snapshot(tmp_path) == clean
+    (tmp_path / names[-1]).unlink()
+    (tmp_path / names[5]).chmod(0o644)
+    assert [one.path for one in trees.changes(tmp_path, clean, snapshot(tmp_path))] == [names[5], names[-1]]
+
+
 @pytest.mark.parametrize("place", ["/proc", "/nowhere"])
 def test_what_is_no_local_disk_is_not_taken_for_one(place: str) -> None:
     assert local_disk.local_disk(os.fsencode(place)) == -1

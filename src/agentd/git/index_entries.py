@@ -1,6 +1,6 @@
 """Entries of a git index with stat data of files that were just read. As a program, for a part of a long list.
 
-Only the standard library is imported, so that the program starts at once. Nothing is written.
+Only a little of the standard library is imported, so that the program starts at once. Nothing is written.
 """
 
 import hashlib
@@ -9,10 +9,7 @@ import os
 import stat
 import struct
 import sys
-from array import array
 from binascii import unhexlify
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 SUBMODULE = b"160000"
 STAT = struct.Struct(">10I")
@@ -22,54 +19,29 @@ LONGEST = 0xFFF
 _SECOND = 1_000_000_000
 _PART = 1 << 20
 _PADDING = tuple(bytes(8 - length) for length in range(8))
-_PLAIN = [stat.S_IFREG | rights for rights in range(0o10000)]
-# The modes of files by what an index says of them.
-_KINDS = {
-    b"100644": frozenset(mode for mode in _PLAIN if not mode & stat.S_IXUSR),
-    b"100755": frozenset(mode for mode in _PLAIN if mode & stat.S_IXUSR),
-    b"120000": frozenset({stat.S_IFLNK | 0o777, stat.S_IFLNK | 0o755}),
-}
+# What an index says of a file, by the bits of its mode that count there.
+_KIND = 0o170000 | stat.S_IXUSR
+_KINDS = {stat.S_IFREG: b"100644", stat.S_IFREG | stat.S_IXUSR: b"100755", stat.S_IFLNK | stat.S_IXUSR: b"120000"}
 _LOW = 0xFFFFFFFF
 # A pipe must not be waited for.
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
-class Entries(NamedTuple):
-    """Entries of an index in its order.
-
-    body        their bytes, and `lengths` how many each has
-    doubted     paths of those that git has to look at: the content or the kind of file is not that of the entry
-    unsettled   numbers of the entries whose stat data may stay the same when the file changes
-    submodules  paths of the submodules
-    absent      paths that a sparse checkout leaves out, and `present` those that it would leave out and that exist
-    """
-
-    body: bytes
-    lengths: bytes
-    doubted: list[bytes]
-    unsettled: list[int]
-    submodules: list[bytes]
-    absent: list[bytes]
-    present: list[bytes]
-
-    def stat_data(self) -> Iterator[bytes]:
-        """Yield the stat data of each entry."""
-        start = 0
-        for length in array("I", self.lengths):
-            yield self.body[start : start + STAT.size]
-            start += length
+# The fields of `verified_index.Entries`, which are not named here because that would import more than all the rest.
+Fields = tuple[bytes, bytes, list[bytes], list[int], bool, list[bytes], list[bytes], list[bytes]]
 
 
-def read(top: bytes, listed: Iterable[bytes], settled: int, device: int) -> Entries:
-    """Read files below `top`, each given as `ls-files -v --stage` prints it, and return their entries.
+def read(top: bytes, listed: list[bytes], settled: int, device: int) -> Fields:
+    """Read files, each given as `ls-files -v --stage` prints it, and return their entries.
 
-    An entry has stat data if the content is what it says. That is settled if the file is on this device and was last
-    changed before this time, in nanoseconds.
+    Their paths follow `top`, which ends with a slash, or is nothing for the working folder. An entry has stat data if
+    the content is what it says. That is settled if the file is on this device and was last changed before this time, in
+    nanoseconds.
     """
     made: list[bytes] = []
     doubted, unsettled, submodules, absent, present = [], [], [], [], []
     real = {b"": True}
-    new = None
+    new, conflicts = None, False
     for number, line in enumerate(listed):
         about, path = line.split(b"\t", 1)
         tag, mode, known, stage = about.split(b" ")
@@ -79,24 +51,24 @@ def read(top: bytes, listed: Iterable[bytes], settled: int, device: int) -> Entr
         flags, seen, more = len(path) if len(path) < LONGEST else LONGEST, b"", b""
         if stage != b"0":
             doubted.append(path)
-            flags |= int(stage) << 12
+            flags, conflicts = flags | int(stage) << 12, True
         elif mode == SUBMODULE:
             submodules.append(path)
-        elif tag in b"Ss" and not os.path.lexists(top + b"/" + path):
+        elif tag in b"Ss" and not os.path.lexists(top + path):
             absent.append(path)
             flags, more = flags | EXTENDED, EXTENDED.to_bytes(2, "big")
         else:
             if tag in b"Ss":
                 present.append(path)
             above = path.rpartition(b"/")[0]
-            there = _there(top + b"/" + path, blob, new()) if real.get(above) or _is_real(top, above, real) else None
+            there = _there(top + path, blob, new()) if real.get(above) or _is_real(top, above, real) else None
             if there is None:
                 doubted.append(path)
             else:
                 kind, inode, disk, _, user, group, size, *_ = there
                 if disk != device or there.st_ctime_ns >= settled or there.st_mtime_ns >= settled:
                     unsettled.append(number)
-                if kind not in _KINDS[mode]:
+                if _KINDS.get(kind & _KIND) != mode:
                     doubted.append(path)
                 seen = STAT.pack(
                     there.st_ctime_ns // _SECOND & _LOW,
@@ -112,8 +84,8 @@ def read(top: bytes, listed: Iterable[bytes], settled: int, device: int) -> Entr
                 )
         entry = b"%b%b%b%b%b" % (seen or no_stat(mode), blob, flags.to_bytes(2, "big"), more, path)
         made.append(entry + _PADDING[len(entry) % 8])
-    lengths = array("I", map(len, made)).tobytes()
-    return Entries(b"".join(made), lengths, doubted, unsettled, submodules, absent, present)
+    lengths = struct.pack(f"{len(made)}I", *map(len, made))
+    return b"".join(made), lengths, doubted, unsettled, conflicts, submodules, absent, present
 
 
 def no_stat(mode: bytes) -> bytes:
@@ -160,11 +132,12 @@ def _is_real(top: bytes, folder: bytes, real: dict[bytes, bool]) -> bool:
     """Return whether no part of a folder's path is a symbolic link: git does not look behind one."""
     if folder not in real:
         above = folder.rpartition(b"/")[0]
-        real[folder] = _is_real(top, above, real) and not os.path.islink(top + b"/" + folder)
+        real[folder] = _is_real(top, above, real) and not os.path.islink(top + folder)
     return real[folder]
 
 
 if __name__ == "__main__":
-    folder, time, disk = os.fsencode(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    result = read(folder, sys.stdin.buffer.read().split(b"\0")[:-1], time, disk)
-    sys.stdout.buffer.write(marshal.dumps(tuple(result)))
+    folder, time, disk = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    os.chdir(folder)  # shorter paths are found sooner
+    result = read(b"", sys.stdin.buffer.read().split(b"\0")[:-1], time, disk)
+    sys.stdout.buffer.write(marshal.dumps(result))

@@ -13,16 +13,17 @@ import sys
 import time
 from array import array
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
+from typing import NamedTuple
 
 from agentd.errors import AgentdError
 from agentd.git import index_entries
 from agentd.git.checkout import UNCHANGED, Checkout
-from agentd.git.index_entries import EXTENDED, SHA1_LENGTH, STAT, Entries
+from agentd.git.index_entries import EXTENDED, SHA1_LENGTH, STAT
 from agentd.git.local_disk import local_disk
 from agentd.git.program import TIMEOUT, quoted, run
 from agentd.process.plain import run_plain
@@ -73,6 +74,34 @@ class Verified:
         os.utime(path, (_FUTURE, _FUTURE))
 
 
+class Entries(NamedTuple):
+    """Entries of an index in its order.
+
+    body        their bytes, and `lengths` how many each has
+    doubted     paths of those that git has to look at: the content or the kind of file is not that of the entry
+    unsettled   numbers of the entries whose stat data may stay the same when the file changes
+    conflicts   whether there is a file in conflict, which has several entries
+    submodules  paths of the submodules
+    absent      paths that a sparse checkout leaves out, and `present` those that it would leave out and that exist
+    """
+
+    body: bytes
+    lengths: bytes
+    doubted: list[bytes]
+    unsettled: list[int]
+    conflicts: bool
+    submodules: list[bytes]
+    absent: list[bytes]
+    present: list[bytes]
+
+    def stat_data(self) -> Iterator[bytes]:
+        """Yield the stat data of each entry."""
+        start = 0
+        for length in array("I", self.lengths):
+            yield self.body[start : start + STAT.size]
+            start += length
+
+
 _kept: dict[Checkout, Verified] = {}
 
 
@@ -118,7 +147,7 @@ def _first(checkout: Checkout, source: str, listing: bytes, at: Path) -> tuple[V
         tuple(found.submodules),
         tuple(found.absent),
         tuple(found.present),
-        b" 1\t" in listing or b" 2\t" in listing or b" 3\t" in listing,
+        found.conflicts,
         stepped,
     )
     verified.write(at)
@@ -182,7 +211,7 @@ def _listing(checkout: Checkout) -> bytes:
 def _read(top: bytes, listing: bytes, settled: int, device: int) -> Entries:
     """Read all listed files, many of them with several programs."""
     if listing.count(b"\0") < PARALLEL:
-        return index_entries.read(top, listing.split(b"\0")[:-1], settled, device)
+        return Entries(*index_entries.read(top + b"/", listing.split(b"\0")[:-1], settled, device))
     cuts = [
         0,
         *(listing.index(b"\0", len(listing) * part // PROGRAMS) + 1 for part in range(1, PROGRAMS)),
@@ -208,6 +237,7 @@ def _read(top: bytes, listing: bytes, settled: int, device: int) -> Entries:
         b"".join(each.lengths for each in parts),
         [path for each in parts for path in each.doubted],
         unsettled,
+        any(each.conflicts for each in parts),
         [path for each in parts for path in each.submodules],
         [path for each in parts for path in each.absent],
         [path for each in parts for path in each.present],
