@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.landing.repositories import git, invariant
-from tests.sandbox import Sandbox
+from tests.sandbox import Sandbox, wait_until
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "guide.md").read_text(encoding="utf-8")
 MANY, ONE = re.findall(r"^```yaml\n(name: (?:many|one)\n.*?)^```$", GUIDE, re.DOTALL | re.MULTILINE)
@@ -275,3 +275,20 @@ def test_without_a_sandbox_what_a_hostile_agent_does_with_git_in_its_workspace_s
     assert untouched(many) == before
     assert done.code == 0, done.err
     assert sorted(landed(many)) == ["Add a", "Add b", "Use both"]
+
+
+def test_two_processes_are_never_at_one_run_and_two_runs_do_not_disturb_each_other(many: Sandbox) -> None:
+    before = untouched(many)
+    many.script(**{"make@b": {"files": {"tally/b.py": "B = 1\n"}, "hang": 1}})
+    first, second = (many.begin("run", "many", "x", "--name", name) for name in ("r1", "r2"))
+    wait_until(lambda: (many.root / "agentd/runs/r1/children/work/b").exists())
+    refused = many.run("resume", "r1")
+    assert refused.code == 1
+    assert "is held by process" in refused.err
+    assert "is being worked on" in many.run("workspaces").out
+    for process in (first, second):
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0, err + out
+    for name in ("r1", "r2"):
+        assert sorted(landed(many, name)) == ["Add a", "Add b", "Use both"]
+    assert untouched(many) == before
