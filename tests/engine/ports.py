@@ -172,6 +172,9 @@ class Twin:
     def at_once(self, run: Run, step: Step) -> int:
         return self.each.at_once if self.each else 1
 
+    def may_begin(self, run: Run, step: Step, item: Item, under_way: Sequence[Item]) -> str:
+        return ""
+
     def hold(self, run: Run, step: Step) -> Stop | None:
         return None
 

@@ -240,6 +240,59 @@ def test_nothing_starts_when_already_stopping() -> None:
     assert work_through(DIAMOND, Log().work, "done", 2, lambda: True) == {}
 
 
+def test_an_item_that_has_to_wait_lets_others_go_first_and_begins_when_one_ends() -> None:
+    log = Log()
+
+    def alone(item: Item, under_way: Sequence[Item]) -> str:
+        return "wants to be alone" if item.id == "b" else ""
+
+    stops = work_through([Item("a"), Item("b"), Item("c")], log.work, "done", 2, never, alone)
+    assert set(stops) == {"a", "b", "c"}
+    assert log.begun == ["a", "c", "b"]
+    assert log.lines[-2:] == ["begin b", "end b"]
+
+
+def test_an_item_that_has_to_wait_is_asked_about_again_though_nothing_ends() -> None:
+    begun, asked = threading.Event(), 0
+
+    def work(item: Item) -> Stop:
+        if item.id == "a":
+            assert begun.wait(PATIENCE), "b waits until a is over"
+        begun.set()
+        return DONE
+
+    def twice(item: Item, under_way: Sequence[Item]) -> str:
+        nonlocal asked
+        asked += 1
+        return "not yet" if asked < 2 else ""
+
+    assert len(work_through([Item("a"), Item("b")], work, "done", 2, never, twice)) == 2
+    assert asked == 2
+
+
+def test_an_item_begins_whatever_is_said_if_nothing_is_under_way() -> None:
+    log = Log()
+    assert len(work_through(DIAMOND, log.work, "done", 3, never, lambda item, under_way: "never")) == 4
+    assert log.most == 1
+
+
+def test_who_is_under_way_is_told_and_nobody_is_asked_about_without_room() -> None:
+    seen: list[tuple[str, tuple[str, ...]]] = []
+    both = threading.Barrier(2)
+
+    def note(item: Item, under_way: Sequence[Item]) -> str:
+        seen.append((item.id, tuple(one.id for one in under_way)))
+        return ""
+
+    def work(item: Item) -> Stop:
+        both.wait(PATIENCE)
+        return DONE
+
+    work_through([Item("a"), Item("b"), Item("c"), Item("d")], work, "done", 2, never, note)
+    assert seen[0] == ("b", ("a",))
+    assert len(seen) <= 3
+
+
 @given(graphs())
 def test_the_depth_of_an_item_is_one_more_than_the_deepest_it_depends_on(items: tuple[Item, ...]) -> None:
     found = waves(items)
@@ -286,3 +339,24 @@ def test_every_order_respects_dependencies_and_starts_all_that_can(
         if item.id in stops:
             begun = log.lines.index(f"begin {item.id}")
             assert all(log.lines.index(f"end {other}") < begun for other in item.depends)
+
+
+@given(graphs(), st.integers(1, 4), st.data())
+def test_reasons_to_wait_that_come_and_go_keep_no_item_from_its_turn(
+    items: tuple[Item, ...], bound: int, data: st.DataObject
+) -> None:
+    log = Log()
+    answers = data.draw(st.lists(st.booleans(), max_size=20))
+
+    def may_begin(item: Item, under_way: Sequence[Item]) -> str:
+        assert 0 < len(under_way) < bound
+        assert item not in under_way
+        return "not now" if answers and answers.pop() else ""
+
+    stops = work_through(items, log.work, "done", bound, never, may_begin)
+    assert stops == {item.id: DONE for item in items}
+    assert sorted(log.begun) == sorted(stops), "each once"
+    assert log.most <= bound
+    for item in items:
+        begun = log.lines.index(f"begin {item.id}")
+        assert all(log.lines.index(f"end {other}") < begun for other in item.depends)

@@ -75,6 +75,14 @@ def test_a_run_has_its_own_file_its_question_its_action_and_its_children(tmp_pat
     assert (done.code, done.data["phase"], done.data["verdict"]) == (0, "over", "SENT")
 
 
+def test_a_child_that_has_to_wait_says_why_once_and_is_then_driven(tmp_path: Path) -> None:
+    slow = {**NAME, "run": ["sleep", "1.5"]}
+    desk = Desk(tmp_path / "repo", write={"documents": {"card.md": "Hello\n- ada\n- shy\n"}}, **{"name@ada": slow})
+    told = desk.run(*COMMANDS[0]).out
+    assert desk.card()["signed"] == ["ada", "shy"]
+    assert told.count("[shy] waits for the pen: ") == 1
+
+
 def test_it_is_listed_shown_and_counted_like_every_run(tmp_path: Path) -> None:
     desk = Desk(tmp_path / "repo")
     assert "stamped: 8 words" in desk.run(*COMMANDS[0]).out

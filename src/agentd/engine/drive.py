@@ -48,6 +48,9 @@ class Ports(Protocol):
     def at_once(self, run: Run, step: Step) -> int:
         """How many children may run at the same time."""
 
+    def may_begin(self, run: Run, step: Step, item: Item, under_way: Sequence[Item]) -> str:
+        """Why an item that is ready has to wait while others are under way, or nothing."""
+
     def stopping(self) -> bool:
         """Whether a person asked the run to stop."""
 
@@ -148,6 +151,7 @@ def _each(workflow: Workflow, run: Run, ports: Ports, step: Step) -> tuple[Run, 
         step.forward,
         ports.at_once(run, step),
         ports.stopping,
+        lambda item, under_way: ports.may_begin(run, step, item, under_way),
     )
     for why in HELD:
         held = {name: stop.note for name, stop in stops.items() if stop.why == why}

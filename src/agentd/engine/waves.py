@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from agentd.engine.decide import Stop
 from agentd.errors import AgentdError
 
+ASK_AGAIN = 1.0  # seconds
+
 
 @dataclass(frozen=True)
 class Item:
-    """One thing an `each` step works through."""
+    """One thing an `each` step works through; `files` are the paths and patterns that it declares to write."""
 
     id: str
     depends: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
 
 
 def waves(items: Iterable[Item]) -> tuple[tuple[str, ...], ...]:
@@ -46,11 +49,17 @@ def ready(items: Sequence[Item], done: set[str], begun: set[str]) -> list[Item]:
 
 
 def work_through(
-    items: Sequence[Item], work: Callable[[Item], Stop], forward: str, at_once: int, stopping: Callable[[], bool]
+    items: Sequence[Item],
+    work: Callable[[Item], Stop],
+    forward: str,
+    at_once: int,
+    stopping: Callable[[], bool],
+    may_begin: Callable[[Item, Sequence[Item]], str] = lambda item, under_way: "",
 ) -> Mapping[str, Stop]:
     """How each started item stopped; what depends on one that did not finish forward is not started.
 
-    The first exception is raised once the items under way are over.
+    `may_begin` says why an item has to wait beside those under way; it is asked again when one ends and every second. The
+    first exception is raised once the items under way are over.
     """
     from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
@@ -62,13 +71,18 @@ def work_through(
         trouble: BaseException | None = None
         while True:
             done = {name for name, stop in stops.items() if stop == Stop("finished", forward)}
-            room = max(1, at_once) - len(under_way)
-            for item in ready(items, done, begun)[:room] if not (trouble or stopping()) else ():
+            held = False
+            for item in ready(items, done, begun) if not (trouble or stopping()) else ():
+                if len(under_way) >= max(1, at_once):
+                    break
+                if under_way and may_begin(item, tuple(under_way.values())):
+                    held = True
+                    continue
                 begun.add(item.id)
                 under_way[pool.submit(work, item)] = item
             if not under_way:
                 break
-            for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+            for future in wait(under_way, ASK_AGAIN if held else None, FIRST_COMPLETED).done:
                 item = under_way.pop(future)
                 error = future.exception()
                 if error is None:

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any, Protocol
 
 from agentd.engine.decide import Stop
+from agentd.engine.waves import Item
 from agentd.errors import AgentdError
 from agentd.model.run import Intent, Outcome, Run
 from agentd.model.workflow import Step, Workflow
@@ -60,6 +61,8 @@ class Family:
     explain   the error for a run that stopped, where its cause and its remedy are known
     new_name  a name for a run that a person gave none, from its description
     resume    go on with a run
+    may_begin why an item has to wait while others are under way, or nothing; it is told once, however often the figures
+              after its first colon change
     """
 
     agents: Agents
@@ -73,6 +76,7 @@ class Family:
     explain: Callable[[Work, Stop], AgentdError | None] = lambda work, stop: None
     new_name: Callable[[Project, str], str] | None = None
     resume: Resume | None = None
+    may_begin: Callable[[Work, Item, Sequence[Item]], str] = lambda work, item, under_way: ""
 
 
 def load(layout: Layout) -> Family:

@@ -57,6 +57,7 @@ class Ports:
 
     def __init__(self, work: Work) -> None:
         self.work = work
+        self.told: set[tuple[str, str]] = set()
 
     def facts(self, run: Run, wanted: Sequence[str]) -> Mapping[str, str]:
         return facts(self.work, wanted)
@@ -122,6 +123,14 @@ class Ports:
             return self.work.layout.at_once
         sections = self.work.project.config.sections
         return int(sections.get(self.work.workflow.name, sections["runs"]).get("max_parallel", 1))
+
+    def may_begin(self, run: Run, step: Step, item: Item, under_way: Sequence[Item]) -> str:
+        why = family_of(self.work).may_begin(self.work, item, under_way)
+        reason = (item.id, why.partition(": ")[0])
+        if why and reason not in self.told:
+            self.told.add(reason)
+            self.work.say(f"[{item.id}] {why}")
+        return why
 
     def stopping(self) -> bool:
         work = self.work

@@ -1,5 +1,6 @@
 """What the toy family does: one action, one check, one question, its items, and its own words."""
 
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -47,4 +48,8 @@ def summary(state: State) -> Mapping[str, Any]:
     return {"verdict": "SENT" if state.run.result == "sent" else ""}
 
 
-FAMILY = Family(Callers(), lines=lines, fields=fields, summary=summary)
+def may_begin(work: Work, item: Item, under_way: Sequence[Item]) -> str:
+    return f"waits for the pen: {time.monotonic()} on the clock" if item.id == "shy" else ""
+
+
+FAMILY = Family(Callers(), lines=lines, fields=fields, summary=summary, may_begin=may_begin)
