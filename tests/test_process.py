@@ -146,6 +146,27 @@ def test_a_program_that_died_of_a_signal_has_its_negative_number(place: Place) -
     assert (done.code, done.ended) == (-signal.SIGSEGV, "exit")
 
 
+def test_the_memory_of_all_its_processes_is_told_while_it_runs(place: Place) -> None:
+    told: list[tuple[int, int]] = []
+    body = """
+import subprocess, time
+kept = b"x" * (40 << 20)
+subprocess.run([sys.executable, "-c", "import time; kept = b'x' * (40 << 20); time.sleep(0.6)"])
+"""
+    run(place.program(body), cwd=place.folder, timeout=LONG, watch=lambda now, most: told.append((now, most)))
+    assert max(now for now, _ in told) > 80 << 20
+    assert max(most for _, most in told) < 200 << 20
+    assert all(now <= most for now, most in told)
+
+
+def test_the_memory_of_a_process_that_was_too_quick_to_be_seen_is_told_at_the_end(place: Place) -> None:
+    told: list[tuple[int, int]] = []
+    body = "kept = b'x' * (60 << 20); del kept"
+    run(place.program(body), cwd=place.folder, timeout=LONG, watch=lambda now, most: told.append((now, most)))
+    assert told[-1][0] == 0
+    assert 60 << 20 < told[-1][1] < 200 << 20
+
+
 def test_a_program_gets_its_folder_its_variables_and_those_of_agentd(place: Place) -> None:
     argv = place.program("print(os.getcwd()); print(os.environ['NEW']); print(os.environ['PATH'])")
     done = run(argv, cwd=place.folder, env={"NEW": "é"}, timeout=LONG)

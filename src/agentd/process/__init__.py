@@ -13,12 +13,13 @@ from typing import Literal
 from agentd.errors import AgentdError
 from agentd.process.lines import Lines
 from agentd.process.program import Program, find_program
-from agentd.process.tree import TICK, children, end, environment_holds, session
+from agentd.process.tree import TICK, children, end, environment_holds, memory_below, session
 
 Ending = Literal["exit", "timeout", "silence", "stopped"]
 
 MARK = "AGENTD_PROCESS"
 LINGER = 0.5
+SAMPLE = 0.1
 
 
 @dataclass(frozen=True)
@@ -43,11 +44,13 @@ def run(
     grace: float = 5.0,
     on_line: Callable[[str], None] | None = None,
     stop: Event | None = None,
+    watch: Callable[[int, int], None] | None = None,
 ) -> Finished:
     """Runs a program to its end, or ends it with everything it started: after `timeout` seconds, after `silence`
     seconds without output, when `stop` is set, or when the caller is interrupted or `on_line` raises.
 
     `env` is added to this process's environment; None takes a variable away. `on_line` gets each line of stdout, in order, in the calling thread.
+    `watch` gets the memory of all its processes in bytes, now and at most so far, several times a second and when it is over.
     """
     started = time.monotonic()
     folder = os.path.abspath(cwd)
@@ -72,7 +75,7 @@ def run(
             program = Program(words, folder, around, stdin, Lines(on_line))
         except (OSError, ValueError) as trouble:
             raise AgentdError(f"The program {argv[0]} could not be started: {trouble}.", "ulimit -a") from trouble
-        ended = _watch(program, started + timeout, silence, stop)
+        ended = _watch(program, started + timeout, silence, stop, watch)
         end(belongs, grace, program.pump, orphans)
         program.drain()
     except BaseException:
@@ -85,6 +88,8 @@ def run(
     finally:
         if program is not None:
             program.close()
+    if watch is not None:
+        watch(0, program.largest)
     seconds = time.monotonic() - started
     return Finished(program.code, ended, tuple(program.output.kept), tuple(program.errors.kept), seconds)
 
@@ -99,12 +104,21 @@ def end_leftovers(name: str, value: str, grace: float = 2.0) -> list[int]:
     return sorted(process.pid for process in ended)
 
 
-def _watch(program: Program, deadline: float, silence: float | None, stop: Event | None) -> Ending:
+def _watch(
+    program: Program,
+    deadline: float,
+    silence: float | None,
+    stop: Event | None,
+    watch: Callable[[int, int], None] | None,
+) -> Ending:
     """Moves lines until the program is over or one of the clocks or the caller says so."""
-    heard = time.monotonic()
+    heard = measured = time.monotonic()
     while not program.over:
         printed = program.pump(TICK)
         now = time.monotonic()
+        if watch is not None and now >= measured:
+            watch(*memory_below(program.pid))
+            measured = now + max(SAMPLE, 20 * (time.monotonic() - now))
         if printed:
             heard = now
         if stop is not None and stop.is_set():

@@ -46,7 +46,7 @@ class Program:
         finally:
             os.close(theirs)
         self.pid = self._popen.pid
-        self.code, self.over = -signal.SIGKILL, False
+        self.code, self.over, self.largest = -signal.SIGKILL, False, 0
         self.output, self.errors = output, Lines()
         self._unsent = memoryview(stdin.encode("utf-8", "replace"))
         self._report = report
@@ -102,10 +102,11 @@ class Program:
         pipe.close()
 
     def _hear(self, pipe: IO[bytes]) -> bool:
-        """The exit code, from the supervisor; without one, the supervisor itself was killed."""
-        told = os.read(pipe.fileno(), 32)
+        """The exit code and the memory of the largest process, from the supervisor; without them, the supervisor itself was killed."""
+        told = os.read(pipe.fileno(), 64).split()
         if told:
-            self.code = int(told)
+            self.code = int(told[0])
+            self.largest = int(told[1]) * (1 if sys.platform == "darwin" else 1024)
         self.over = True
         self._drop(pipe)
         return False

@@ -36,11 +36,11 @@ def main(report: int, parent: int, argv: list[str]) -> None:
         os.dup2(nowhere, pipe)
     while True:
         try:
-            pid, status = os.wait()
+            pid, status, used = os.wait4(-1, 0)
         except ChildProcessError:
             os._exit(0)
         if pid == child:
-            os.write(report, str(os.waitstatus_to_exitcode(status)).encode())
+            os.write(report, f"{os.waitstatus_to_exitcode(status)} {used.ru_maxrss}".encode())
 
 
 def set_option(option: int, value: int) -> None:

@@ -91,6 +91,39 @@ def _pids() -> list[int]:
     return psutil.pids()
 
 
+def memory_below(pid: int) -> tuple[int, int]:
+    """The resident memory of all processes below one, now and at most so far, in bytes; what they share counts for each."""
+    if not os.path.exists(f"/proc/{pid}/task/{pid}/children"):
+        return _memory_elsewhere(pid)
+    total, most, pids = 0, 0, [pid]
+    for each in pids:  # grows while it is gone through
+        with suppress(OSError, ValueError, IndexError):
+            for thread in os.listdir(f"/proc/{each}/task"):
+                pids += map(int, _bytes(f"/proc/{each}/task/{thread}/children").split())
+            about = _bytes(f"/proc/{each}/status") if each != pid else b""
+            _, found, rest = about.partition(b"\nVmHWM:")
+            if found:  # a process that is over has none
+                most += int(rest.split()[0]) << 10
+                total += int(rest.partition(b"\nVmRSS:")[2].split()[0]) << 10
+    return total, most
+
+
+def _memory_elsewhere(pid: int) -> tuple[int, int]:
+    import psutil
+
+    total = 0
+    with suppress(psutil.Error):
+        for process in psutil.Process(pid).children(recursive=True):
+            with suppress(psutil.Error):
+                total += process.memory_info().rss
+    return total, total
+
+
+def _bytes(path: str) -> bytes:
+    with open(path, "rb", buffering=0) as file:
+        return file.read()
+
+
 def environment_holds(pid: int, needle: bytes) -> bool:
     """Whether the environment a process was started with, as `\\0NAME=value\\0NAME=value\\0`, contains the needle."""
     if sys.platform == "linux":
