@@ -18,6 +18,7 @@ LEVELS = [
     {"clock", "files", "model", "process", "redaction", "temporary", "workers"},
     {"text"},
     {"engine", "workflows", "state", "git", "usage", "agents", "evidence", "prompts"},
+    {"machine"},
     {"runs"},
     {"calling"},
     {"proof", "review", "library", "landing"},

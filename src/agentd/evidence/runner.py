@@ -39,10 +39,11 @@ def run_command(
     timeout: float,
     stop: threading.Event | None,
     around: Around = tuple,
+    watch: Callable[[int, int], None] | None = None,
 ) -> Result:
     """Green only if the command was found, ended by itself, exited 0 and its output does not say otherwise.
 
-    `around` wraps the words of the command, for example in a sandbox. The result is not redacted.
+    `around` wraps the words of the command, for example in a sandbox; `watch` is that of `process.run`. The result is not redacted.
     """
     try:
         words = _words(command)
@@ -60,6 +61,7 @@ def run_command(
                 timeout=timeout,
                 on_line=kept.append,
                 stop=stop,
+                watch=watch,
             )
     except AgentdError as error:
         note = error.message if command.kind == "test" else f"{os.path.basename(words[0])} is not installed"

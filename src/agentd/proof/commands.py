@@ -10,8 +10,9 @@ from agentd.calling import sandbox
 from agentd.errors import AgentdError
 from agentd.evidence.detection import detect
 from agentd.evidence.installation import absent_launchers
-from agentd.evidence.runner import run_command
+from agentd.evidence.runner import Around, run_command
 from agentd.git import trees
+from agentd.machine import memory_need, slots
 from agentd.model.command import KINDS, Command, Kind
 from agentd.model.evidence import Evidence, Harm, Result
 from agentd.model.stamp import COMMAND
@@ -139,13 +140,28 @@ def run_all(work: Work, place: Path, listed: Iterable[Command]) -> tuple[Result,
     found = []
     for command in listed:
         around = sandbox.around_tests(work.project, place / command.folder)
-        with work.laps.lap(COMMAND, "action", command.kind):
-            one = run_command(command, place, {**work.environment(), **own}, seconds, work.project.interrupted, around)
+        one = _run(work, command, place, {**work.environment(), **own}, seconds, around)
         clean = tuple(redact(line, secrets) for line in one.output)
         cases = tuple(replace(case, name=redact(case.name, secrets)) for case in one.cases)
         command = replace(command, run=redact(command.run, secrets))
         found.append(replace(one, command=command, output=clean, cases=cases, note=redact(one.note, secrets)))
     return tuple(found)
+
+
+def _run(work: Work, command: Command, place: Path, env: Mapping[str, str], seconds: float, around: Around) -> Result:
+    """Run one command; tests wait until the machine has room for them."""
+    stop, root = work.project.interrupted, work.project.root
+    if command.kind not in TESTS:
+        with work.laps.lap(COMMAND, "action", command.kind):
+            return run_command(command, place, env, seconds, stop, around)
+    at_once = int(work.project.config.get("evidence", "at_once"))
+    with slots.slot(root, command.name, at_once, work.say, stop) as slot:
+        env = {**env, slots.INSIDE: "1"}
+        with work.laps.lap(COMMAND, "action", command.kind):
+            one = run_command(command, place, env, seconds, stop, around, slot.watch)
+        ran = one.status == "green" or bool(one.counts and one.counts.passed)
+        memory_need.learn(root, command.name, slot.peak, ran)
+    return one
 
 
 def python_path(place: Path, listed: Iterable[Command]) -> dict[str, str]:

@@ -47,7 +47,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     },
     "sandbox": {"mode": "workspaces", "writable": (), "hidden": ()},
     # "": found out when a change is implemented; (): there is none.
-    "evidence": {"test": "", "lint": "", "types": "", "audit": "", "timeout_secs": 1800},
+    "evidence": {"test": "", "lint": "", "types": "", "audit": "", "timeout_secs": 1800, "at_once": 0},
     "validation": vars(Rules()),
     "limits": {},
 }

@@ -53,8 +53,12 @@ def private_folder(root: Path, env: Mapping[str, str] = os.environ) -> Path:
         return private
     import hashlib  # loads a library of cryptography, which nothing in a checkout needs
 
-    state = env.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
-    return Path(os.path.realpath(state), "agentd", hashlib.sha256(os.fsencode(root)).hexdigest()[:16])
+    return state_folder(env) / hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
+
+
+def state_folder(env: Mapping[str, str] = os.environ) -> Path:
+    """The person's own folder for agentd's state on this machine."""
+    return Path(os.path.realpath(env.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")), "agentd")
 
 
 def git_folder(root: Path) -> Path | None:
