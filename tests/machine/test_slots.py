@@ -55,7 +55,7 @@ def test_half_of_the_cores_run_tests_unless_a_number_is_set() -> None:
 
 def test_a_run_of_unknown_need_is_alone_in_its_project() -> None:
     unknown, known = Holder("a", None), Holder("a", 1)
-    assert why_waiting(unknown, [known], IDLE, 0).startswith("waits until its memory can be measured alone: one")
+    assert why_waiting(unknown, [known], IDLE, 0).endswith("has to be measured alone")
     assert why_waiting(known, [unknown], IDLE, 0).endswith("whose memory is being measured")
     assert why_waiting(unknown, [Holder("b", 1)], IDLE, 0) == ""
     assert why_waiting(known, [Holder("b", None)], IDLE, 0) == ""
@@ -263,5 +263,5 @@ def test_ten_runs_that_do_not_fit_together_are_not_killed_for_memory(
     fits = killed_for_memory(group) == 0 if group else most <= LIMIT << 20
     assert (well == 10 and fits) if in_slots else not fits, (out, most >> 20)
     if in_slots:
-        assert len(re.findall("waits (until|for another)", out)) >= 2, "who came first was measured alone"
+        assert len(re.findall("waits for (the other|another)", out)) >= 2, "who came first was measured alone"
         assert "waits for memory: " in out

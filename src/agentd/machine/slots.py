@@ -85,7 +85,8 @@ def slot(
         try:
             taken = _wait(_home(), mine, at_once, say, stop, read)
         except OSError as error:
-            say(f"⚠ test runs of other agentd processes are not waited for: {error.filename}: {error.strerror}")
+            place = error.filename or layout.state_folder()
+            say(f"⚠ test runs of other agentd processes are not waited for: {place}: {error.strerror}")
     try:
         yield taken
     finally:
@@ -100,7 +101,7 @@ def why_waiting(mine: Holder, others: Collection[Holder], machine: Machine, at_o
     if len(others) >= (at_once or max(1, machine.cores // 2)):
         return f"waits for a slot: {_runs(len(others))} under way on this machine"
     if near and mine.need is None:
-        return f"waits until its memory can be measured alone: {_runs(len(near))} of this project under way"
+        return "waits for the other test runs of this project, as its memory has to be measured alone"
     if any(other.need is None for other in near):
         return "waits for another test run of this project, whose memory is being measured"
     assumed = min(ASSUMED, machine.total_memory // 4)
