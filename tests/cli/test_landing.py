@@ -2,12 +2,13 @@
 
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.landing.repositories import git, invariant
-from tests.sandbox import Sandbox, wait_until
+from tests.sandbox import AGENTD, Sandbox, wait_until
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "guide.md").read_text(encoding="utf-8")
 MANY, ONE = re.findall(r"^```yaml\n(name: (?:many|one)\n.*?)^```$", GUIDE, re.DOTALL | re.MULTILINE)
@@ -22,6 +23,7 @@ def many(sandbox: Sandbox) -> Sandbox:
         split={"documents": {"tasks.yaml": TASKS}},
         **{f"make@{item}": {"files": {f"tally/{item}.py": f"{item.upper()} = 1\n"}} for item in "abc"},
     )
+    sandbox.set("runs", wait_when_busy=False)
     git(sandbox.root, "config", "user.name", "Ada")
     git(sandbox.root, "config", "user.email", "ada@localhost")
     git(sandbox.root, "add", "--all")
@@ -281,7 +283,7 @@ def test_two_processes_are_never_at_one_run_and_two_runs_do_not_disturb_each_oth
     before = untouched(many)
     many.script(**{"make@b": {"files": {"tally/b.py": "B = 1\n"}, "hang": 1}})
     first, second = (many.begin("run", "many", "x", "--name", name) for name in ("r1", "r2"))
-    wait_until(lambda: (many.root / "agentd/runs/r1/children/work/b").exists())
+    wait_until(lambda: (many.root.parent / f"{many.root.name}-agentd/tasks/own/r1/b").exists())
     refused = many.run("resume", "r1")
     assert refused.code == 1
     assert "is held by process" in refused.err
@@ -292,3 +294,34 @@ def test_two_processes_are_never_at_one_run_and_two_runs_do_not_disturb_each_oth
     for name in ("r1", "r2"):
         assert sorted(landed(many, name)) == ["Add a", "Add b", "Use both"]
     assert untouched(many) == before
+
+
+def test_tasks_that_declare_the_same_file_wait_for_each_other_and_what_is_not_declared_is_told(many: Sandbox) -> None:
+    tasks = "tasks:\n- {id: a, files: [tally/a.py]}\n- {id: b, files: ['tally/*.py']}\n- {id: c, files: [docs/]}\n"
+    many.script(
+        split={"documents": {"tasks.yaml": tasks}}, **{"make@a": {"files": {"tally/a.py": "A = 1\n"}, "hang": 1}}
+    )
+    done = many.run("run", "many", "x", "--name", "r1")
+    assert done.code == 0, done.err
+    assert "[b] waits for a, which has tally/a.py" in done.out
+    assert "[c] ⚠ written without being declared: tally/c.py" in done.out
+    said = done.out.splitlines()
+    assert said.index("[b] ▶ open") > next(n for n, line in enumerate(said) if line.startswith("[a] ✓ land: landed"))
+
+
+def test_a_file_that_a_task_has_written_is_its_own_though_it_did_not_declare_it(many: Sandbox) -> None:
+    many.set("runs", max_parallel=2)
+    tasks = "tasks:\n- {id: a}\n- {id: c}\n- {id: b, files: [tally/a.py]}\n"
+    until_b_waits = f"until grep -rqs a.py {many.root.parent}/said; do sleep 0.1; done"
+    many.script(
+        split={"documents": {"tasks.yaml": tasks}},
+        **{"make@a": {"files": {"tally/a.py": "A = 1\n"}, "run": ["sh", "-c", until_b_waits]}},
+    )
+    with open(many.root.parent / "said", "w") as said:
+        words = [*AGENTD, "run", "many", "x", "--name", "r1"]
+        done = subprocess.run(
+            words, cwd=many.root, env={**many.env, "HOME": str(many.root.parent)}, stdout=said, timeout=120
+        )
+    assert done.returncode == 0
+    assert "[b] waits for a, which has tally/a.py" in (many.root.parent / "said").read_text()
+    assert sorted(landed(many)) == ["r1: a", "r1: b", "r1: c"]

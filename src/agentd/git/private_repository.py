@@ -89,6 +89,18 @@ def collect(source: Lender, place: Path, index: Path) -> Collected:
         return Collected(text(place, "write-tree", env=env), (*nested, *moved))
 
 
+def changed(source: Lender, place: Path, index: Path) -> tuple[str, ...]:
+    """Return the files at `place` that are not as they were when the work tree was made, new ones included."""
+    with temporary.folder() as room:
+        own = room / "index"
+        shutil.copy2(index, own)
+        env = {"GIT_DIR": str(source.common), "GIT_WORK_TREE": str(place), "GIT_INDEX_FILE": str(own)}
+        other = fields(place, "diff-files", "-z", "--name-only", "--no-renames", "--ignore-submodules=all", env=env)
+        new = fields(place, "ls-files", "-z", "--others", "--exclude-standard", env=env)
+        kept = (path for path in (*other, *new) if LEFT_BEHIND.isdisjoint(path.split(b"/")))
+        return tuple(sorted(map(os.fsdecode, kept)))
+
+
 def keep_commits(source: Lender, place: Path, name: str, known: str) -> int:
     """Keep every commit that was made in the private repository under refs/agentd/NAME, stashes and dropped ones too.
 

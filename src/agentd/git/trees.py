@@ -114,6 +114,11 @@ def changes(folder: Path, old: str, new: str) -> tuple[Changed, ...]:
     return tuple(sorted(found, key=lambda one: one.path))
 
 
+def differing(folder: Path, old: str, new: str) -> tuple[str, ...]:
+    """Return the paths of the files that differ between two trees or commits."""
+    return tuple(map(shown, fields(folder, "diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new)))
+
+
 def hashes(folder: Path, tree: str, wanted: Iterable[str] | None = None) -> dict[str, str]:
     """Return the hashes of the wanted files that are in a tree, by path; of all its files by default."""
     names = None if wanted is None else frozenset(wanted)

@@ -4,13 +4,15 @@ These are actions for the tables of families. Each can be repeated after a kill.
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from agentd.agents.table import ADAPTERS
+from agentd.engine.waves import Item
 from agentd.git import merging, repository, trees
-from agentd.landing import run_branch, workspace
+from agentd.landing import leases, run_branch, workspace
+from agentd.landing.admission import Admission
 from agentd.landing.proving import ProvingGround
 from agentd.landing.queue import Conflict, Finished, Landed, LandingQueue, Red, Verdict
 from agentd.landing.run_branch import RunBranch
@@ -35,6 +37,7 @@ class Landing:
         self.branch = branch_of(work)
         self.queue = LandingQueue(self.branch)
         self.ground = ProvingGround(self.branch)
+        self.admission = Admission()
 
     def close(self) -> None:
         self.ground.close()
@@ -70,6 +73,18 @@ def landing_of(work: Work) -> Landing:
     return found
 
 
+def may_begin(work: Work, item: Item, under_way: Sequence[Item]) -> str:
+    """Why a task has to wait beside those under way: one of them has its files, or the machine has no room."""
+    landing, root = landing_of(work), work.project.root
+    names = [one.id for one in under_way]
+    found = {one.task: one for one in workspace.find_all(root, landing.branch.key) if one.task in names}
+    written = {task: workspace.written(root, one) for task, one in found.items()}
+    waits = leases.why_waiting({one.id: one.files for one in (*under_way, item)}, written, names, item.id)
+    if waits or not work.project.config.get("runs", "wait_when_busy"):
+        return waits
+    return landing.admission.why_waiting(names)
+
+
 def open_workspace(work: Work) -> Outcome:
     """Make the workspace of a task; if that cannot be, the task could not start, and nothing runs anywhere else."""
     try:
@@ -87,8 +102,8 @@ def _opened(work: Work, one: Workspace) -> Outcome:
     return Outcome("done", one.place)
 
 
-def land(work: Work, prove: Prove, subject: str, body: str = "") -> Outcome:
-    """Bring the work of a task onto the branch of its run.
+def land(work: Work, prove: Prove, subject: str, body: str = "", files: Sequence[str] = ()) -> Outcome:
+    """Bring the work of a task onto the branch of its run; `files` are those that it declared to write, if any.
 
     `landed`: it is there, and its workspace is gone. `red`: it is not good together with what is there. `conflict`: it
     changed the same lines. Then the workspace has both, on top of what has landed, and a document says what is what.
@@ -118,6 +133,11 @@ def land(work: Work, prove: Prove, subject: str, body: str = "") -> Outcome:
         with landing.ground.checked_out(tried) as place:
             return prove(place / root.relative_to(repository.top(root)))
 
+    undeclared = (
+        leases.undeclared({work.item: files}, {work.item: trees.differing(root, base, commit)}) if files else {}
+    )
+    if undeclared:
+        work.say(f"⚠ written without being declared: {', '.join(undeclared[work.item])}")
     result = queue.land(Finished(work.item, commit, base, said), proved)
     if isinstance(result, Landed):
         _remove(root, branch, work.item)

@@ -120,6 +120,14 @@ def find_all(root: Path, key: str = "") -> Iterator[Workspace]:
             yield found
 
 
+def written(root: Path, one: Workspace) -> tuple[str, ...]:
+    """Return the files that were changed in a workspace so far; none if it is gone."""
+    try:
+        return private_repository.changed(lender(root), one.path, _record(root, one.run, one.task) / INDEX)
+    except (AgentdError, OSError):  # it is just being removed
+        return ()
+
+
 def collect(root: Path, one: Workspace, message: str) -> tuple[str, tuple[str, ...]]:
     """Store the files of a workspace as a commit on its base, and keep it; return it and what is not in it.
 

@@ -35,7 +35,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "budget": {"per_call": 2.0, "per_change": 20.0, "per_day": 50.0, "calls_per_change": 100},
     "git": {"commit": "ask"},
     "workspace": {"copy": (), "link": ()},
-    "runs": {"max_parallel": 4},
+    "runs": {"max_parallel": 4, "wait_when_busy": True},
     "calls": {
         "timeout_secs": 1800,
         "silence_secs": 600,

@@ -38,7 +38,8 @@ def land(work: Work) -> Outcome:
         word, note = evidence.prove(work, place)
         return Verdict(word == "green", note)
 
-    return task.land(work, prove, str(found.get("title") or f"{work.top.state.run.name}: {work.item}"))
+    title = str(found.get("title") or f"{work.top.state.run.name}: {work.item}")
+    return task.land(work, prove, title, files=_words(found, "files"))
 
 
 def evidence_is_green(work: Work, _: Path) -> str:
@@ -47,8 +48,12 @@ def evidence_is_green(work: Work, _: Path) -> str:
 
 
 def tasks(work: Work) -> Sequence[Item]:
-    """The tasks of tasks.yaml, with what each depends on."""
-    return [Item(str(entry["id"]), tuple(map(str, entry.get("depends_on") or ()))) for entry in _entries(work)]
+    """The tasks of tasks.yaml, with what each depends on and the files that it declares to write."""
+    return [Item(str(entry["id"]), _words(entry, "depends_on"), _words(entry, "files")) for entry in _entries(work)]
+
+
+def _words(entry: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    return tuple(map(str, entry.get(key) or ()))
 
 
 def _entries(work: Work) -> Sequence[Mapping[str, Any]]:
@@ -62,6 +67,7 @@ def _entries(work: Work) -> Sequence[Mapping[str, Any]]:
     if not isinstance(entries, list) or not all(isinstance(entry, Mapping) and entry.get("id") for entry in entries):
         raise Corrupt(f"{path}: 'tasks' must be a list of tasks, each with an id.", fix)
     for entry in entries:
-        if not isinstance(entry.get("depends_on") or [], list):
-            raise Corrupt(f"{path}: depends_on of {entry['id']} must be a list.", fix)
+        for key in ("depends_on", "files"):
+            if not isinstance(entry.get(key) or [], list):
+                raise Corrupt(f"{path}: {key} of {entry['id']} must be a list.", fix)
     return entries
