@@ -1,5 +1,6 @@
 """The conformance check on small test trees, run as people run it."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from tests.conformance import ranges, read_claims
 
 SCRIPT = Path(__file__).with_name("conformance.py")
+BARE = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 PROVES = "import pytest\n\n@pytest.mark.requirement({})\ndef test_it():\n    pass\n"
 
 
@@ -16,7 +18,7 @@ def check(folder: Path, claims: str, **modules: str) -> tuple[int, str]:
     (folder / "claimed.txt").write_text(claims)
     for name, text in modules.items():
         (folder / f"test_{name}.py").write_text(text)
-    done = subprocess.run([sys.executable, SCRIPT, folder], capture_output=True, text=True, cwd=folder, check=False)
+    done = subprocess.run([sys.executable, SCRIPT, folder], capture_output=True, text=True, cwd=folder, env=BARE)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -78,7 +80,7 @@ def test_a_claim_that_is_no_requirement_fails(claims: str) -> None:
 
 
 def test_a_missing_list_of_claims_fails(tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, SCRIPT, tmp_path], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, SCRIPT, tmp_path], capture_output=True, text=True, env=BARE)
     assert (done.returncode, "there is no" in done.stdout) == (1, True)
 
 

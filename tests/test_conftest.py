@@ -33,6 +33,7 @@ def test_unexpected():
     pass
 """
 SKIPPED_FILE = "pytest.skip('by file', allow_module_level=True)\n"
+XDIST = ("-p", "xdist", "-n", "1")
 
 
 def run(folder: Path, text: str, ci: str, *options: str) -> tuple[int, str]:
@@ -40,11 +41,13 @@ def run(folder: Path, text: str, ci: str, *options: str) -> tuple[int, str]:
     (folder / "test_one.py").write_text(f"import pytest\n\n{text}")
     (folder / "test_two.py").write_text("def test_fine():\n    pass\n")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=os.environ | {"CI": ci}, check=False)
+    env = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
+    env |= {"CI": ci, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=env, check=False)
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("options", [(), ("-n", "1")], ids=["alone", "xdist"])
+@pytest.mark.parametrize("options", [(), XDIST], ids=["alone", "xdist"])
 def test_tests_that_did_not_run_fail_on_ci(tmp_path: Path, options: tuple[str, ...]) -> None:
     code, said = run(tmp_path, SKIPS, "true", *options)
     assert code == pytest.ExitCode.TESTS_FAILED
@@ -54,7 +57,7 @@ def test_tests_that_did_not_run_fail_on_ci(tmp_path: Path, options: tuple[str, .
 
 
 def test_a_file_that_did_not_run_fails_on_ci(tmp_path: Path) -> None:
-    code, said = run(tmp_path, SKIPPED_FILE, "true", "-n", "1")
+    code, said = run(tmp_path, SKIPPED_FILE, "true", *XDIST)
     assert code != 0, said
     assert "may not be skipped or expected to fail on CI: Skipped: by file" in said
 

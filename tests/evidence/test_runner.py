@@ -14,10 +14,11 @@ from agentd.model.evidence import Counts, Result
 PYTHON = shlex.quote(sys.executable)
 HERE = Path(__file__).parent
 RECORDED = HERE / "recorded"
+BARE = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # a run compiles whatever it loads
 
 
 def see(run: str, place: Path, kind: Kind = "test", folder: str = "", timeout: float = 60.0, **env: str) -> Result:
-    return run_command(Command(kind, run, folder), place, env, timeout, None)
+    return run_command(Command(kind, run, folder), place, {**BARE, **env}, timeout, None)
 
 
 def saying(text: str, code: int = 0) -> str:
