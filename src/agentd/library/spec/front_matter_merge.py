@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from agentd.errors import Corrupt
@@ -59,12 +60,13 @@ def _counts(text: str) -> str | None:
     return next((node.text for node in head.children if node.key == COUNTS[1]), None) if head else None
 
 
-def listed(text: str) -> list[str]:
+@lru_cache(maxsize=8)
+def listed(text: str) -> Sequence[str]:
     """The ids of a spec's requirements; of every heading with an id if there is no section of requirements."""
     front = frontmatter.read(text)
     found = parts(outline(front.lines, front.first), str(front.data.get("title") or ""))
-    ids = [part.key for part in found if part.kind == "requirement"]
-    return ids or list(requirements(tree(text)))
+    ids = tuple(part.key for part in found if part.kind == "requirement")
+    return ids or tuple(requirements(tree(text)))
 
 
 def _right(said: dict[str, Any], ids: Sequence[str]) -> dict[str, Any]:

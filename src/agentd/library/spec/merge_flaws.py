@@ -1,7 +1,7 @@
 """Conflicts that only the merged text shows: doubled, lost or misplaced parts. Preferring a side does not settle them."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from agentd.library.spec.renames import body, has_words, is_id, title
 from agentd.library.spec.spec_tree import Node, plain, requirements, says, tree, walk, whole
@@ -12,6 +12,7 @@ LOST = "both sides have it, and it would be gone"
 MOVED = "one side moved it, the other removed it"
 ORPHANED = "scenarios would be left of a requirement that is gone"
 ASTRAY = "it would come to stand under another requirement"
+Words = dict[tuple[str, str], Node]  # requirements by title and text
 FLAWS = (TWICE, LOST, MOVED, ORPHANED, ASTRAY)
 
 
@@ -22,8 +23,10 @@ def amiss(text: str | None, ours: str | None, theirs: str | None) -> tuple[Confl
 
 def flaws(base: Node, root: Node, ours: Node, theirs: Node, settled: bool) -> list[Conflict]:
     """The flaws of a merged text; `settled`: a side was preferred where the two conflicted."""
-    found = [*doubled(root, ours, theirs), *_lost(base, root, ours, theirs), *_astray(root, ours, theirs)]
-    return found if settled else [*found, *_moved(base, root, ours, theirs)]
+    trees = (base, root, ours, theirs)
+    words = [_by_words(node) for node in trees]
+    found = [*doubled(root, ours, theirs), *_lost(*trees), *_astray(trees[1:], words[1:])]
+    return found if settled else [*found, *_moved(trees, words)]
 
 
 def doubled(root: Node, ours: Node, theirs: Node) -> Iterator[Conflict]:
@@ -59,10 +62,10 @@ def _lines(root: Node) -> Iterator[str]:
             yield from (line for line in lines if line and not is_id(line))
 
 
-def _astray(root: Node, ours: Node, theirs: Node) -> Iterator[Conflict]:
+def _astray(trees: Sequence[Node], words: Sequence[Words]) -> Iterator[Conflict]:
     """Scenarios below another requirement than on either side, although their own exists."""
-    merged, mine, other = (_owners(node) for node in (root, ours, theirs))
-    there = _by_words(root).keys()
+    merged, mine, other = map(_owners, trees, words)
+    there = words[0].keys()
     for said, owners in merged.items():
         wanted = mine.get(said, set()) | other.get(said, set())
         if owners - wanted and wanted & there:
@@ -70,9 +73,9 @@ def _astray(root: Node, ours: Node, theirs: Node) -> Iterator[Conflict]:
             yield Conflict(said[0].split("\n")[0].lstrip("# "), ASTRAY, None, *texts)
 
 
-def _owners(root: Node) -> dict[tuple[str, ...], set[tuple[str, str]]]:
+def _owners(root: Node, by_words: Words) -> dict[tuple[str, ...], set[tuple[str, str]]]:
     """Every scenario by its text, with the title and text of each requirement that it belongs to."""
-    words = {node.name: said for said, node in _by_words(root).items()}
+    words = {node.name: said for said, node in by_words.items()}
     found: dict[tuple[str, ...], set[tuple[str, str]]] = {}
 
     def look(node: Node, of: str) -> None:
@@ -86,14 +89,14 @@ def _owners(root: Node) -> dict[tuple[str, ...], set[tuple[str, str]]]:
     return found
 
 
-def _moved(base: Node, root: Node, ours: Node, theirs: Node) -> Iterator[Conflict]:
+def _moved(trees: Sequence[Node], by_words: Sequence[Words]) -> Iterator[Conflict]:
     """Requirements and scenarios that one side removed, and that exist because the other moved them."""
-    before, merged, mine, other = (_by_words(node) for node in (base, root, ours, theirs))
+    before, merged, mine, other = by_words
     for words, node in before.items():
         if words in merged and not (words in mine and words in other):
             texts = (whole(side[words]) if words in side else None for side in (before, mine, other))
             yield Conflict(node.name, MOVED, *texts)
-    cases = [_cases(node) for node in (base, root, ours, theirs)]
+    cases = [_cases(node) for node in trees]
     for said, name in cases[0].items():
         if said in cases[1] and not (said in cases[2] and said in cases[3]):
             yield Conflict(name, MOVED, *("\n".join(said) if said in each else None for each in (cases[0], *cases[2:])))
@@ -104,7 +107,7 @@ def _cases(root: Node) -> dict[tuple[str, ...], str]:
     return {tuple(says(node)): f"Scenario: {node.name}" for _, node in walk(root) if node.kind == "scenario"}
 
 
-def _by_words(root: Node) -> dict[tuple[str, str], Node]:
+def _by_words(root: Node) -> Words:
     """The requirements by title and text, whatever their ids."""
     best: dict[str, Node] = {}
     for _, node in walk(root):

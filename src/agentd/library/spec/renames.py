@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from agentd.library.spec.headings import REQUIREMENT
@@ -83,18 +84,27 @@ def _free(key: Key, taken: Collection[Key]) -> Key:
 
 def body(node: Node) -> str:
     """The text below a heading, without the id in the metadata."""
-    lines = plain(node.text).split("\n")[1:]
-    return "\n".join(line for line in lines if not is_id(line)).strip()
+    return _body(node.text)
+
+
+@lru_cache(maxsize=1024)
+def _body(text: str) -> str:
+    return "\n".join(line for line in plain(text).split("\n")[1:] if not is_id(line)).strip()
 
 
 def is_id(line: str) -> bool:
     """Whether a line of metadata is the id of a requirement."""
-    return _ID_LINE.fullmatch(line) is not None
+    return "id" in line and _ID_LINE.fullmatch(line) is not None
 
 
 def title(node: Node) -> str:
     """The title of a requirement in lower case; empty if the heading has no id."""
-    heading = plain(node.text).split("\n")[0].strip(" #*").casefold()
+    return _title(node.text)
+
+
+@lru_cache(maxsize=1024)
+def _title(text: str) -> str:
+    heading = plain(text).split("\n")[0].strip(" #*").casefold()
     found = _TITLED.match(heading)
     return found[2].strip() if found else ""
 

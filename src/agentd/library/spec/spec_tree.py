@@ -51,9 +51,12 @@ def tree(text: str) -> Node:
 
 def walk(node: Node, path: Path = ()) -> Iterator[tuple[Path, Node]]:
     """A node and all below it, in the order of the file."""
-    yield path, node
-    for child in node.children:
-        yield from walk(child, (*path, child.key))
+    pending = [(path, node)]
+    while pending:
+        path, node = pending.pop()
+        yield path, node
+        if node.children:
+            pending += [((*path, child.key), child) for child in reversed(node.children)]
 
 
 def whole(node: Node) -> str:
