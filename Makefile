@@ -15,6 +15,9 @@ PROGRAMS := tests/agents/test_acp.py tests/agents/test_builtin.py tests/archive/
 COMPILE := pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	--custom-compile-command "make lock"
 
+# pytest keeps the test files that it has compiled: each worker reads all of them.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(PYTHON) -m pytest -q -n auto --dist worksteal
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test contract check conformance crash bench docs lock clean
 
@@ -25,10 +28,10 @@ demo: $(READY) ## take a small change from idea to archive, with scripted agents
 	@.venv/bin/agentd demo
 
 test: $(READY_DEV) compiled ## run the tests
-	@$(PYTHON) -m pytest -q -n auto --dist worksteal --ignore-glob='tests/contract/test_*' $(PROGRAMS:%=--ignore=%) tests
+	@$(PYTEST) --ignore-glob='tests/contract/test_*' $(PROGRAMS:%=--ignore=%) tests
 
 contract: $(READY_DEV) compiled ## run real programs, lying and killed ones (a sample) too; the agents against a scripted model, cut off from the network
-	@$(PYTHON) -m pytest -q -n auto --dist worksteal $(PROGRAMS)
+	@$(PYTEST) $(PROGRAMS)
 	@PYTHON=$(PYTHON) tests/contract/run
 
 check: $(READY_DEV) ## lint, format, types, conformance, generated docs
@@ -42,7 +45,7 @@ conformance: $(READY_DEV) ## which of the numbered requirements no test proves
 	@$(PYTHON) -m tests.conformance
 
 crash: $(READY_DEV) compiled ## kill the program at every durable write and step boundary, then go on
-	@$(PYTHON) -m pytest -q -n auto --dist worksteal $(KILLED) --crash=all
+	@$(PYTEST) $(KILLED) --crash=all
 
 bench: $(READY_DEV) compiled ## measure; each benchmark fails beyond its own limit
 	@for file in benchmarks/[!_]*.py; do echo "$$file"; $(PYTHON) "$$file" || exit; done
