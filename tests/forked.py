@@ -32,6 +32,8 @@ from typing import Any, NoReturn
 AGENTD = (sys.executable, "-m", "agentd")
 HERE = str(Path(__file__).parents[1])
 PACKAGES = "PYTHONPATH"
+# What loads an SDK, of modules and memory as large as all the rest. Whatever needs one is a program of its own.
+SDKS = ("agentd.agents.acp_", "agentd.agents.builtin_", "agentd.mcp.http", "agentd.mcp.server")
 # What Python itself reads when it starts: a call that wants another value gets a start of its own; packages may be added.
 AT_START = ("PYTHON", "LC_", "LANG", "LD_", "MALLOC_")
 
@@ -113,7 +115,7 @@ def serve(orders: socket.socket) -> None:
     import agentd
 
     for module in pkgutil.walk_packages(agentd.__path__, "agentd."):
-        if not module.name.endswith("__main__"):
+        if not module.name.endswith("__main__") and not module.name.startswith(SDKS):
             with contextlib.suppress(ImportError):  # of an extra that is not installed
                 importlib.import_module(module.name)
     gc.freeze()

@@ -1,7 +1,6 @@
 """Whatever a repository has in the place of a file: no command crashes, hangs or fills the memory because of it."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from agentd.model.command import Command
 from agentd.model.evidence import Changed
 from agentd.proof.integrity.command_files import files_run
 from agentd.proof.integrity.harm_audit import audit
+from tests import forked
 from tests.cli.conftest import planned as planned
 from tests.cli.conftest import planned_once as planned_once
 from tests.hostile_files import KINDS, SECONDS, child, clear, put
@@ -48,14 +48,9 @@ PLACES: dict[str, list[list[str]]] = {
 
 
 def ran(sandbox: Sandbox, name: str, commands: list[list[str]]) -> list[dict[str, object]]:
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.hostile_files", str(sandbox.root), name, json.dumps(commands)],
-        env={**sandbox.env, "PYTHONPATH": str(sandbox.root.parent)},
-        capture_output=True,
-        text=True,
-        timeout=len(KINDS) * len(commands) * SECONDS + 30,
-        cwd=sys.path[0] or ".",
-    )
+    words = [str(sandbox.root), name, json.dumps(commands)]
+    timeout = len(KINDS) * len(commands) * SECONDS + 30
+    done = forked.run(words, sandbox.root, sandbox.env, timeout, "tests.hostile_files")
     assert done.returncode == 0, done.stderr
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(found) == len(KINDS) * len(commands)
