@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -68,6 +68,35 @@ def eventually(holds: Callable[[], bool]) -> None:
 
 def servers(host: ToolHost) -> list[psutil.Process]:
     return psutil.Process(host.helper.pid).children()
+
+
+@contextmanager
+def doorbell(order: bytes) -> Iterator[tuple[subprocess.Popen[str], socket.socket]]:
+    """One with a short moment and an order that waits for it, for a host that says a word and ends; and the pipe to it."""
+    short = (
+        "import runpy, sys; do = runpy.run_path(sys.argv[1])['main']; do.__globals__['MOMENT'] = 0.05; do(sys.argv[2:])"
+    )
+    ours, theirs = socket.socketpair()
+    with ours, socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("")
+        listener.listen()
+        ours.sendall(order)
+        numbers = (listener.fileno(), theirs.fileno())
+        host = ["/bin/echo", "host", *map(str, numbers)]
+        words = [sys.executable, "-c", short, str(tool_host.FACE / "doorbell.py"), *host]
+        with theirs:
+            process = subprocess.Popen(words, pass_fds=numbers, stdout=subprocess.PIPE, text=True)
+        with process:
+            yield process, ours
+
+
+def test_tools_are_loaded_while_the_first_call_takes_its_time_and_not_after_one_that_ended_at_once() -> None:
+    with doorbell(b"end\n") as (quick, pipe):
+        assert pipe.recv(64) == b"ended\n"
+        with doorbell(b"") as (slow, _):
+            assert slow.communicate(timeout=60)[0].startswith("host")
+        pipe.close()
+        assert quick.communicate(timeout=60)[0] == ""
 
 
 def test_a_tool_is_called_through_the_forwarder_and_the_server_ends_with_it(bench: Bench, host: ToolHost) -> None:
