@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -14,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from agentd import demo
 from agentd.demo import CHANGE as CHANGE
 from agentd.demo import make_repository
 from agentd.text import lossless_yaml
@@ -146,6 +148,9 @@ def make_sandbox(folder: Path) -> Sandbox:
     write_script(root / "agentd" / "demo.yaml", read_script(Path(__file__).with_name("script.yaml")))
     sandbox = Sandbox(root)
     sandbox.set("workflow", human_in_loop=False, self_review_iterations=0)
+    # With the compiled files of Python's own library: agentd hides them, and compiling unittest takes longer than these tests.
+    python, *words = demo.tests()
+    sandbox.set("evidence", test=shlex.join([python, "-X", "pycache_prefix=", *words]))
     return sandbox
 
 

@@ -132,5 +132,5 @@ test = "{test}"
 
 
 def tests() -> tuple[str, ...]:
-    """The sample's own test command, on the Python that runs agentd, whose own library is not compiled again for each run."""
-    return (sys.executable, "-B", "-X", "pycache_prefix=", "-m", "unittest", "discover", "-s", "tests", "-t", ".")
+    """The sample's own test command, on the Python that runs agentd."""
+    return (sys.executable, "-B", "-m", "unittest", "discover", "-s", "tests", "-t", ".")
