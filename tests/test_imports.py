@@ -15,7 +15,7 @@ from tests.built_in import read_built_in
 
 SRC = Path(__file__).parents[1] / "src"
 LEVELS = [
-    {"errors"},
+    {"errors", "values"},
     {"clock", "files", "model", "process", "redaction", "temporary", "workers"},
     {"text"},
     {"engine", "workflows", "state", "git", "usage", "agents", "evidence", "prompts"},
@@ -246,7 +246,12 @@ def test_the_words_of_a_family_stand_in_its_own_room() -> None:
 
 
 # An adapter turns values into values: whatever it may use is listed, and of what could do more, which part.
-ADAPTED = {"agentd.errors", "agentd.model", *(f"agentd.agents.{name}" for name in (*ADAPTERS, "events", "protocol"))}
+ADAPTED = {
+    "agentd.errors",
+    "agentd.values",
+    "agentd.model",
+    *(f"agentd.agents.{name}" for name in (*ADAPTERS, "events", "protocol")),
+}
 HARMLESS = {"collections", "dataclasses", "hashlib", "json", "math", "re", "shlex", "typing", *ADAPTED}
 PARTS = {"os": {"path.join", "path.basename", "path.dirname", "path.normpath", "sep"}, "sys": {"executable"}}
 DOING = {"open", "input", "print", "exec", "eval", "compile", "breakpoint", "__import__"}

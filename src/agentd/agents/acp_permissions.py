@@ -6,8 +6,9 @@ Everything an agent says about a tool call may be missing or of any type; what i
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from agentd.values import dataclass
 
 Call = Mapping[str, Any]
 

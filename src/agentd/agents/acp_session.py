@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from acp import PROTOCOL_VERSION
@@ -12,6 +11,7 @@ from agentd.agents.acp_messages import Json, listed, mapping, names, note, value
 from agentd.agents.acp_permissions import SERVER, Rules, mode_wanted
 from agentd.agents.event_writer import emit
 from agentd.agents.events import CallFailed, text_of
+from agentd.values import dataclass
 
 # With access to files through the client, some agents can no longer make new ones.
 CAPABILITIES = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}

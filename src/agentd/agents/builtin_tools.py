@@ -9,7 +9,6 @@ import inspect
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
@@ -18,6 +17,7 @@ from agentd.agents.file_edits import edited, inside, write
 from agentd.agents.script import Trouble
 from agentd.errors import AgentdError
 from agentd.redaction import redact, secret_values
+from agentd.values import dataclass
 
 ERROR = "Error: "
 LARGEST = 1 << 20

@@ -6,10 +6,11 @@ A transcript begins and ends with a line of agentd's own: `{"agentd": "begin", â
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from agentd.model.job import Failure, Reply
+from agentd.values import dataclass
 
 Event = Mapping[str, Any]
 

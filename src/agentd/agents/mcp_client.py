@@ -7,10 +7,10 @@ import json
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import IO, Any
 
 from agentd.agents.script import Trouble
+from agentd.values import dataclass
 
 PROTOCOL = "2025-06-18"
 

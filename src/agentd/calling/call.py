@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from agentd.calling import advice, budget, nudge, readiness, retry, roster, tool_host, transcripts
 from agentd.calling.agent_call import AgentCall, checksums_before, is_self_review
@@ -22,6 +22,7 @@ from agentd.runs import ports, state_guard, worktree
 from agentd.runs.project import Project
 from agentd.runs.report import again
 from agentd.runs.work import Work
+from agentd.values import dataclass
 
 CLOCKS = ("timeout", "silence")
 

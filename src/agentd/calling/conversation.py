@@ -3,7 +3,6 @@
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from agentd import process
@@ -23,6 +22,7 @@ from agentd.runs.call_scope import client_trace
 from agentd.runs.project import Project
 from agentd.runs.work import Work
 from agentd.state import durable, journal
+from agentd.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 import json
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 from agentd.text.outline import closes, opens, split_lines
+from agentd.values import dataclass
 
 _QUOTE_OR_LIST = re.compile(r"[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?")
 _NO_CODE = re.compile(r" {0,3}(?:(?:> ?)+ {0,3})?(?:(?:[-*+]|\d{1,9}[.)])[ \t]{1,4})?(?=\S)")  # deeper is code

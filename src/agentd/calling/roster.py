@@ -3,7 +3,6 @@
 import os
 import shlex
 import shutil
-from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,6 +13,7 @@ from agentd.agents.table import ADAPTERS
 from agentd.errors import BadConfig, NotFound, UnknownAgent
 from agentd.model.workflow import Workflow
 from agentd.runs.project import Project
+from agentd.values import dataclass
 
 # Tried in this order where no agent that was named is installed.
 STANDBYS = tuple(name for name, adapter in ADAPTERS.items() if adapter.program)

@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from agentd import process
@@ -17,6 +17,7 @@ from agentd.model.job import Command, Job
 from agentd.runs.project import Project
 from agentd.runs.worktree import workspace_around
 from agentd.state import durable, lock
+from agentd.values import dataclass
 
 # A user namespace of its own keeps a program out of the memory, the environment and the root (`/proc/PID/root`) of
 # processes outside. Numbers of processes stay what they are: agentd finds and ends everything as ever.

@@ -7,10 +7,10 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from agentd.agents.table import ADAPTERS
+from agentd.values import dataclass
 
 Rule = Literal["write", "read", "empty", "temp"]
 

@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -22,6 +22,7 @@ from agentd.redaction import redact, secret_values
 from agentd.runs.overview import begun
 from agentd.runs.work import Work
 from agentd.state import durable
+from agentd.values import dataclass
 
 CALL = re.compile(r"(?P<step>.+)-(?P<visit>\d+)\.(?P<attempt>\d+)")
 MEGABYTE = 1 << 20

@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from agentd.agents import live_line
 from agentd.model.moment import Moment
+from agentd.values import dataclass
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -4,7 +4,6 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from agentd.families.change.plan import plan
 from agentd.git.repository import begin_repository
 from agentd.runs.report import Report
 from agentd.state import durable
+from agentd.values import dataclass
 
 CHANGE = "add-top-words"
 IDEA = "Give the n most frequent words of a text"

@@ -3,7 +3,7 @@
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from agentd.families.change.plan import Wishes, plan
 from agentd.library import snapshot
 from agentd.runs.project import Project
 from agentd.runs.report import Report
+from agentd.values import dataclass
 
 SPEC = "top-words"
 FIRST, SECOND = "default-to-ten", "refuse-negative-n"

@@ -1,7 +1,7 @@
 """The terminal of the demonstration: every command as a person would type it, done in this process and told line by line."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from agentd.app import open_project
@@ -10,6 +10,7 @@ from agentd.model.decision import Answer, Decision
 from agentd.runs import answer_file
 from agentd.runs.project import Project
 from agentd.runs.report import Report
+from agentd.values import dataclass
 
 # What the person of the demonstration answers, by the step that asks.
 ANSWERS = {

@@ -1,12 +1,12 @@
 """What comes next: a pure function of the table, the position, the facts and the command. It changes nothing."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal
 
 from agentd.model.run import Run
 from agentd.model.workflow import Step, Workflow
+from agentd.values import dataclass
 
 Why = Literal["finished", "elsewhere", "blocked", "waiting", "stopped", "failed", "paused"]
 

@@ -2,10 +2,10 @@
 
 import graphlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from agentd.engine.decide import Stop
 from agentd.errors import AgentdError
+from agentd.values import dataclass
 
 ASK_AGAIN = 1.0  # seconds
 

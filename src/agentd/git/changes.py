@@ -1,12 +1,12 @@
 """The files of a work tree that differ from a base branch, committed or not. Nothing is written."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 
 from agentd.errors import NotFound
 from agentd.git.program import fields, text
 from agentd.git.trees import shown
+from agentd.values import dataclass
 
 WORDS = {b"A": "added", b"M": "modified", b"D": "deleted", b"R": "renamed", b"C": "copied", b"T": "type changed"}
 

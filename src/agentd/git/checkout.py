@@ -4,12 +4,12 @@ import os
 import posixpath
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import gettempdir
 
 from agentd.errors import AgentdError
 from agentd.git.program import fields, run, text, work_tree
+from agentd.values import dataclass
 
 LARGEST_NEW_FILE = 5 << 20
 # Files made by tools. Many projects forget to ignore them.

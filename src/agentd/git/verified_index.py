@@ -15,7 +15,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
@@ -27,6 +27,7 @@ from agentd.git.index_entries import EXTENDED, SHA1_LENGTH, STAT
 from agentd.git.local_disk import local_disk
 from agentd.git.program import TIMEOUT, quoted, run
 from agentd.process.plain import run_plain
+from agentd.values import dataclass
 
 SETTLES = 60
 _SECOND = 1_000_000_000

@@ -1,7 +1,6 @@
 """What outlives a change and agents may write: the project's knowledge and its own specs, each in its folder."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from agentd.errors import NotFound, Refused
@@ -11,6 +10,7 @@ from agentd.runs.call_scope import Desk
 from agentd.runs.safe_paths import inside, read_text
 from agentd.runs.tool_result import Text, Written, listed, refuse_wrong
 from agentd.text import frontmatter
+from agentd.values import dataclass
 
 KNOWLEDGE = "agentd/knowledge"
 

@@ -4,12 +4,13 @@ import hashlib
 import json
 import shlex
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from agentd.errors import Corrupt
 from agentd.state import durable, reading
+from agentd.values import dataclass
 
 NAME = "base.json"
 LIBRARY = "agentd/specs"

@@ -11,7 +11,7 @@ import socket
 import sys
 import threading
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from agentd.mcp.tool import make_tool
 from agentd.mcp.toolbox import Toolbox
 from agentd.mcp.tools import MODULES
 from agentd.runs.call_scope import open_desk
+from agentd.values import dataclass
 
 CHUNK = 1 << 16
 LONGEST_GREETING = 1 << 14

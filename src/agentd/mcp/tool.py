@@ -3,13 +3,13 @@
 import inspect
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from agentd.mcp.tools import find
+from agentd.values import dataclass
 
 ProjectPath = Annotated[str, Field(max_length=4096, description="The project's root; may be left out")]
 

@@ -5,7 +5,6 @@ The rules are here for every way the tools are served; it knows nothing of the p
 
 import logging
 import os
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
@@ -16,6 +15,7 @@ from agentd.mcp.tool import make_tool
 from agentd.mcp.tools import MODULES
 from agentd.redaction import redact, secret_values
 from agentd.runs.call_scope import Desk
+from agentd.values import dataclass
 
 INSTRUCTIONS = (
     "The documents of one agentd change. Write them with these tools, never by hand: they check what you send. "

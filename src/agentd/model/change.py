@@ -1,7 +1,9 @@
 """A change in its documents: clarifications, proposal with reviews, specs and tasks. `line` is where a thing stood when read."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
+
+from agentd.values import dataclass
 
 Scope = Literal["patch", "minor", "major"]
 Priority = Literal["high", "medium", "low"]

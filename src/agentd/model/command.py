@@ -1,7 +1,9 @@
 """A command of the project that agentd runs to see how the work stands."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
+
+from agentd.values import dataclass
 
 Kind = Literal["test", "lint", "types", "audit"]
 KINDS: tuple[Kind, ...] = ("test", "lint", "types", "audit")

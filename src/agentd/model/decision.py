@@ -1,8 +1,10 @@
 """A question put to a person, as a record: pending on disk before anyone is asked, resolved once."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, NamedTuple
+
+from agentd.values import dataclass
 
 Status = Literal["pending", "answered", "cancelled", "skipped"]
 RECOMMENDED = "(Recommended)"

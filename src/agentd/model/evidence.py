@@ -1,10 +1,10 @@
 """What agentd saw a project's own commands do: values that say exactly that, and nothing that anybody claimed."""
 
 import hashlib
-from dataclasses import dataclass
 from typing import Literal
 
 from agentd.model.command import Command
+from agentd.values import dataclass
 
 Status = Literal["green", "red", "none", "unknown"]
 CaseStatus = Literal["passed", "failed", "skipped"]

@@ -1,8 +1,7 @@
 """What is wrong with a document, and where: the value that parsers and checks give and every face shows."""
 
-from dataclasses import dataclass
-
 from agentd.model.severity import Severity
+from agentd.values import dataclass
 
 
 @dataclass(frozen=True)

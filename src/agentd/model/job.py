@@ -1,10 +1,11 @@
 """What an agent is given and what it gives back: the two values every adapter turns into and out of a program."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, get_args
 
 from agentd.model.usage import Usage
+from agentd.values import dataclass
 
 # What can go wrong with a call. The class decides what happens next: see `calling/retry.py`.
 Failure = Literal["quota", "auth", "transient", "hang", "refused", "unreadable", "lost", "failed"]

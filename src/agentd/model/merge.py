@@ -1,7 +1,8 @@
 """Two people's changes to one spec: what becomes of it, where they disagree, and what differs between two versions."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from agentd.values import dataclass
 
 Prefer = Literal["", "ours", "theirs", "mark"]
 

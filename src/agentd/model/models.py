@@ -1,8 +1,9 @@
 """The models an agent has, each good for work up to some complexity, and the choice among them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, get_args
+
+from agentd.values import dataclass
 
 Complexity = Literal["low", "medium", "high", "critical"]
 COMPLEXITIES: tuple[Complexity, ...] = get_args(Complexity)

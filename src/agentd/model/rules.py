@@ -1,9 +1,10 @@
 """The rules documents are checked by: the `[validation]` section of the configuration as a value."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from agentd.model.severity import Severity
+from agentd.values import dataclass
 
 SEVERITY: Mapping[str, Severity] = {
     "unreadable_file": "High",

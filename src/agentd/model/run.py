@@ -1,7 +1,9 @@
 """Where a run stands: the engine's whole memory, small enough to read and to edit by hand."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from agentd.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """What one agent call used; an unknown figure stays None and is never taken for zero."""
 
-from dataclasses import dataclass
+from agentd.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,13 @@ A word that is none of the known is no verdict: None, which is never an approval
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from agentd.model.change import ReviewStatus
 from agentd.model.evidence import Status
 from agentd.model.severity import SEVERITIES, Severity
+from agentd.values import dataclass
 
 PlanVerdict = Literal["APPROVED", "NEEDS_REVISION", "REJECTED"]
 CodeVerdict = Literal["APPROVED", "NEEDS_CHANGES", "MAJOR_ISSUES"]

@@ -5,12 +5,13 @@ there is only the time of day: a gap is never less than nothing, and no part is 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
 from agentd.model.stamp import CHILDREN, OWN, REST, STARTUP, Part, Stamp, read_stamp
+from agentd.values import dataclass
 
 # Events after which a step is still under way.
 OPEN = ("begin", "ask", "nudge", "retry", "void")

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Literal
+
+from agentd.values import dataclass
 
 Kind = Literal["agent", "ask", "do", "each", "end"]
 KINDS: tuple[Kind, ...] = ("agent", "ask", "do", "each", "end")

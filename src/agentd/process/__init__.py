@@ -6,7 +6,6 @@ The only room that starts anything. It starts no threads and never looks into wh
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from threading import Event
 from typing import Literal
 
@@ -14,6 +13,7 @@ from agentd.errors import AgentdError
 from agentd.process.lines import Lines
 from agentd.process.program import Program, find_program
 from agentd.process.tree import TICK, children, end, environment_holds, memory_below, session
+from agentd.values import dataclass
 
 Ending = Literal["exit", "timeout", "silence", "stopped"]
 

@@ -6,9 +6,9 @@ Far cheaper than `process.run`, which looks after everything that a program may 
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from agentd.errors import AgentdError, NotFound
+from agentd.values import dataclass
 
 
 @dataclass(frozen=True)

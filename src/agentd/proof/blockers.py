@@ -1,11 +1,11 @@
 """What keeps an implementation from being approved, by what agentd saw alone. Nothing a reviewer says is looked at here."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from agentd.model.command import Kind
 from agentd.model.evidence import Case, Evidence, Result
+from agentd.values import dataclass
 
 Why = Literal["red", "none", "fewer", "unknown", "harm"]
 NO_TESTS = "test:"

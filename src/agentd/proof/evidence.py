@@ -1,7 +1,7 @@
 """What agentd sees of a change for itself: the project's own commands run, the diff audited, new tests tried on the old code."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from agentd import files
@@ -12,6 +12,7 @@ from agentd.proof import blockers, commands, hidden_code, record, red_first
 from agentd.proof.integrity.command_files import files_run
 from agentd.proof.integrity.harm_audit import audit
 from agentd.runs.work import Work
+from agentd.values import dataclass
 
 
 @dataclass(frozen=True)

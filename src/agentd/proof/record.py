@@ -5,7 +5,7 @@ All of it stands below one key of the state file, which no agent's edit reaches;
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, field, fields
 from hashlib import sha256
 from typing import Any, TypeVar
 
@@ -16,6 +16,7 @@ from agentd.model.evidence import Evidence
 from agentd.proof import evidence_file
 from agentd.runs.work import Work
 from agentd.state import reading
+from agentd.values import dataclass
 
 KEY = "implementation"
 BASELINE, EVIDENCE = "baseline.json", "evidence.json"

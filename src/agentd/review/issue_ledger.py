@@ -4,11 +4,11 @@ Two issues are the same if one names the other's id, or if they are alike; the s
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from agentd.model.verdict import Issue, count
 from agentd.review.similarity import ID, Said, likeness
+from agentd.values import dataclass
 
 State = Literal["new", "open", "fixed", "reopened"]
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from agentd.model import verdict
 from agentd.model.severity import Severity
@@ -10,6 +10,7 @@ from agentd.model.verdict import Issue
 from agentd.text import bullets, quoting
 from agentd.text.bullets import Item
 from agentd.text.outline import Outline, Section, closes, opens
+from agentd.values import dataclass
 
 CODE = "    "  # an indent that makes lines code, never a heading or a fence
 OWN = quoting.structure(r"#{1,6}(?:[ \t]|$)")

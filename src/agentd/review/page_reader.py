@@ -6,7 +6,6 @@ An unclear verdict is no verdict, and an approval with more words behind it is u
 import re
 from bisect import insort
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from agentd.model.finding import Finding
@@ -16,6 +15,7 @@ from agentd.review.verdict_words import Stated, stated
 from agentd.text import frontmatter, quoting
 from agentd.text.outline import Outline, outline
 from agentd.text.spacing import spaced
+from agentd.values import dataclass
 
 Verdict = TypeVar("Verdict", bound=str)
 RULES = Rules()

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
 
 from agentd.model.verdict import Issue
+from agentd.values import dataclass
 
 _SEPARATOR = re.compile(r"[,，、;；\n](?![ \t]*lines?[ \t])|\s+(?:and|&|与|和)\s+", re.IGNORECASE)
 _DRESS = " \t`'\"*[]()<>（）"

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 
 from agentd.text.outline import closes, opens
+from agentd.values import dataclass
 
 _LABEL = re.compile(
     r"[ \t]*(?:[-*+>][ \t]+|(#{1,6})[ \t]+)?(?:\*\*|__)?verdict(?:\*\*|__)?[ \t]*([:：]|\Z)(.*)", re.IGNORECASE

@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from agentd import files
 from agentd.errors import AgentdError
 from agentd.state import durable, reading
 from agentd.state.layout import private_folder
+from agentd.values import dataclass
 
 PREFIX = "borrowed-"
 

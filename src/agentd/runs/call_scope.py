@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from agentd.errors import AgentdError, NotFound, Refused
@@ -19,6 +19,7 @@ from agentd.state import durable
 from agentd.state.codecs import PLAIN, State
 from agentd.state.layout import Place
 from agentd.state.store import Store
+from agentd.values import dataclass
 
 
 def client_trace(folder: Path, call: str) -> Path:

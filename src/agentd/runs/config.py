@@ -4,7 +4,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from agentd.runs.defaults import AGENT, DEFAULTS
 from agentd.runs.layout import Layout
 from agentd.state import reading
 from agentd.text import toml
+from agentd.values import dataclass
 
 
 @dataclass(frozen=True)

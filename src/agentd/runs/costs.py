@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from agentd.usage.calls import Call, count, dollars_of, kind, total
 from agentd.usage.ledger import Entry
 from agentd.usage.prices import dollars as dollars
 from agentd.usage.recorded_calls import calls_in
+from agentd.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Decisions: on disk as pending before anyone is asked, answered once, void if what was shown has changed since."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from agentd.model.decision import Answer, Decision, Option, Question
@@ -13,6 +13,7 @@ from agentd.runs.choice import choose, valid_answer, writable
 from agentd.runs.project import Project
 from agentd.runs.work import Work
 from agentd.state import answers
+from agentd.values import dataclass
 
 
 def ask(work: Work, run: Run, step: Step) -> Outcome | None:

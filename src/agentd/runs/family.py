@@ -1,7 +1,6 @@
 """What a family's code does that differs from other families. Everything has an ordinary way, so a family says only what is its own."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any, Protocol
@@ -17,6 +16,7 @@ from agentd.runs.report import Report
 from agentd.runs.work import Work
 from agentd.state.codecs import State
 from agentd.state.layout import Place
+from agentd.values import dataclass
 
 
 class Agents(Protocol):

@@ -3,7 +3,7 @@
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 from agentd.errors import Corrupt, NotFound, RunNotFound, UsageError
 from agentd.state.codecs import Codec
 from agentd.state.layout import NAME, Place, folders_in
+from agentd.values import dataclass
 
 Places = Mapping[str, str]
 

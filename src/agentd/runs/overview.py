@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from agentd.runs.project import Project
 from agentd.runs.report import Report, report
 from agentd.runs.unfinished import Unfinished
 from agentd.state import journal, lock, reading
+from agentd.values import dataclass
 
 
 def status(project: Project, name: str) -> Report:

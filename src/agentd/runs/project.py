@@ -4,7 +4,7 @@ import os
 import pwd
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +19,7 @@ from agentd.runs.layout import Layout
 from agentd.runs.tables import Tables
 from agentd.state.layout import Place, find_root
 from agentd.state.store import Store
+from agentd.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from agentd.errors import Refused
 from agentd.model.finding import Finding
+from agentd.values import dataclass
 
 
 @dataclass(frozen=True)

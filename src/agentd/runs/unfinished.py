@@ -7,12 +7,13 @@ import json
 import os
 import shlex
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from agentd.errors import Corrupt, Refused
 from agentd.state import durable, lock, reading
 from agentd.state.layout import NAME, private_folder
+from agentd.values import dataclass
 
 FILE = "unfinished.json"
 

@@ -1,11 +1,12 @@
 """Between a run's state as values and the keys of its family's file; keys it does not know are kept as they are."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any
 
 from agentd.model.decision import Decision, Option
 from agentd.model.run import Intent, Nudge, Run
+from agentd.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,11 @@ Text behind a bullet goes on in lines indented below it. What it means is for th
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from agentd.text import quoting
 from agentd.text.outline import Outline, opens
+from agentd.values import dataclass
 
 PAD = "  "
 _BULLET = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(?=\S)|[ \t]*\Z)")

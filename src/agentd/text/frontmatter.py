@@ -3,13 +3,13 @@
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from agentd.errors import Corrupt
 from agentd.model.finding import Finding
 from agentd.text import lossless_yaml
 from agentd.text.outline import split_lines
+from agentd.values import dataclass
 
 _HEAD = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _LINE = re.compile(r":(\d+):\d+: (.*)\.$", re.DOTALL)

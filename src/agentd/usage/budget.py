@@ -1,11 +1,11 @@
 """The limits on what calls may cost: whether the next one would go beyond. It is asked before a call, never during one."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from agentd.usage.calls import Spent
 from agentd.usage.prices import dollars
+from agentd.values import dataclass
 
 Which = Literal["call", "change", "day", "calls"]
 

@@ -1,12 +1,13 @@
 """The calls of a run as its state file keeps them. An unknown figure stays unknown and is never counted as zero."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from agentd.model.usage import Usage
 from agentd.usage.recorded_calls import calls_in, listed
+from agentd.values import dataclass
 
 DECIMALS = 6
 LARGEST = 10**15

@@ -3,12 +3,12 @@
 import graphlib
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatch
 from typing import TypeVar
 
 from agentd.errors import Unsound
 from agentd.model.workflow import RELATIVE, RESERVED, Edge, Step, Workflow, is_check
+from agentd.values import dataclass
 
 # Names become keys of counts and folders of children, so they hold neither dots nor slashes.
 PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")

@@ -1,10 +1,11 @@
 """What the doctor reports about one thing, and how long it waits for a program."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from agentd.runs.project import Project
+from agentd.values import dataclass
 
 Level = Literal["ok", "warning", "problem"]
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from agentd import process
@@ -29,6 +29,7 @@ from agentd.runs.call_scope import client_trace
 from agentd.runs.project import Project
 from agentd.state.store import Store, new_state
 from agentd.usage.prices import dollars, price
+from agentd.values import dataclass
 
 RUN, CALL, STEP = "doctor", "doctor-1.1", "doctor"
 TOOLS = ("list_specs", "read_file", "validate_change")

@@ -4,7 +4,6 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 from agentd import files
 from agentd.model.command import Command, Kind
 from agentd.text import toml
+from agentd.values import dataclass
 
 MOST_FILES = 20_000
 READ = (".py", ".js", ".mjs", ".cjs", ".txt", ".in")

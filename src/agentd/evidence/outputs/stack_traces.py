@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from agentd.evidence.outputs.terminal_text import number
 from agentd.model.evidence import Case
+from agentd.values import dataclass
 
 _FOREIGN = re.compile(
     r"(?:^|[\\/])(?:site-packages|dist-packages|node_modules|\.venv|venv|rustc|lib[\\/]python3?[\d.]*|\.cargo)[\\/]"

@@ -1,9 +1,9 @@
 """What an output says in numbers and cases, and the sum of several. Values only."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from agentd.model.evidence import Case, Counts
+from agentd.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from agentd.errors import AgentdError, ChangeNotComplete, Refused
@@ -16,6 +15,7 @@ from agentd.runs import gitignore, uncommitted
 from agentd.runs.project import Project
 from agentd.runs.work import Work, work_on
 from agentd.state import lock, reading
+from agentd.values import dataclass
 
 ENDED = ("complete", "archived")
 

@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
 
@@ -16,6 +15,7 @@ from agentd.model.rules import Rules
 from agentd.model.verdict import verdict_of
 from agentd.review import challenge_page
 from agentd.state.reading import Page
+from agentd.values import dataclass
 
 
 @dataclass(frozen=True)

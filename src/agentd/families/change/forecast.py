@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import ceil
 
 from agentd.calling import roster
@@ -14,6 +14,7 @@ from agentd.runs.work import Work
 from agentd.usage.calls import kind
 from agentd.usage.ledger import Entry, mean_cost
 from agentd.usage.prices import price
+from agentd.values import dataclass
 
 TYPICAL: Mapping[str, tuple[int, int]] = {  # tokens in and out of one call
     "clarification": (5_000, 500),

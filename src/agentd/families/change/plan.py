@@ -1,7 +1,7 @@
 """`agentd plan`: start a change, or continue planning it."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from agentd.runs.project import Project
 from agentd.runs.report import Report
 from agentd.runs.work import Work
 from agentd.state.layout import Place
+from agentd.values import dataclass
 
 # The action that `plan` reports if it had nothing to do, by phase.
 OVER = {

@@ -1,6 +1,5 @@
 """What an agent can read of its change: files, findings, what was implemented, the prompt of a step."""
 
-from dataclasses import dataclass
 from fnmatch import fnmatch
 
 from agentd.calling.agent_call import AgentCall
@@ -13,6 +12,7 @@ from agentd.git.changes import ChangedFile, changed_files
 from agentd.model.finding import Finding
 from agentd.runs.call_scope import Desk, work_of
 from agentd.runs.tool_result import Text
+from agentd.values import dataclass
 
 # The step of a change, or of one of its children, that does a kind of task.
 STEPS = {

@@ -1,13 +1,14 @@
 """What an agent can read of the specs of its change: a list, or every requirement in full."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from agentd.errors import NotFound, Refused
 from agentd.families.change.documents import proposal
 from agentd.library import spec
 from agentd.runs.call_scope import Desk
+from agentd.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any, Literal, get_args
 
 from agentd.families.change.trace_proof import Proof
 from agentd.model.change import Action, Spec, Task, TaskStatus
 from agentd.model.evidence import Evidence
 from agentd.runs.overview import Unreadable
+from agentd.values import dataclass
 
 Why = Literal[
     "no_task", "task_open", "file_unchanged", "no_test", "test_red", "no_evidence", "stale_evidence", "not_reviewed"

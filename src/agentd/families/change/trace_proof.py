@@ -1,11 +1,11 @@
 """What the evidence says about some tests of the project. A failure that may be one of theirs counts as theirs."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from re import escape, search
 
 from agentd.model.evidence import Case, Counts, Evidence, Result, Status
 from agentd.proof.integrity.paths import is_test
+from agentd.values import dataclass
 
 _WORST_FIRST: tuple[Status, ...] = ("red", "unknown", "none", "green")
 Whose = Callable[[str], bool | None]

@@ -3,7 +3,6 @@
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -20,6 +19,7 @@ from agentd.model.severity import SEVERITIES
 from agentd.runs.project import Project
 from agentd.state import reading
 from agentd.state.layout import NAME
+from agentd.values import dataclass
 from agentd.workers import share
 
 MANY = 200  # changes and specs from which on a second process is worth its start

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from agentd.library.spec import scenario_steps
@@ -10,6 +9,7 @@ from agentd.model.rules import Rules
 from agentd.text import frontmatter
 from agentd.text.outline import Outline, outline
 from agentd.text.spacing import split_ends
+from agentd.values import dataclass
 
 Kind = Literal["text", "title", "section", "requirement", "scenario", "group", "stray"]
 

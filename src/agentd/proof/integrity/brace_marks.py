@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from agentd.proof.integrity.parsed import Mark, mark
 from agentd.proof.integrity.rules import HIDDEN, SKIPPED
 from agentd.proof.integrity.source import Source
+from agentd.values import dataclass
 
 _RETURN = re.compile(r"^\s*(return)\s*;?\s*$", re.M)
 

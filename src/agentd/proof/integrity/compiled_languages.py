@@ -1,7 +1,8 @@
 """How Go, Rust, Java and its kin, and C# write tests: one row of patterns for each."""
 
 import re
-from dataclasses import dataclass
+
+from agentd.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from agentd.model.evidence import Changed, Harm
 from agentd.proof.integrity import javascript_interference, python_interference
@@ -13,6 +12,7 @@ from agentd.proof.integrity.parsers import parse
 from agentd.proof.integrity.paths import is_collected, is_test, is_test_config, language, tidy
 from agentd.proof.integrity.rules import HIDDEN, SETTINGS, SKIPPED
 from agentd.proof.integrity.settings import audit_settings
+from agentd.values import dataclass
 
 _SHADOWS = re.compile(
     r"^(?:(?:src|lib|tests?|bin)/)?(?:_?pytest|unittest|nose|hypothesis)(?:\.py|/__(?:init|main)__\.py)?$"

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from agentd.model.evidence import Harm
 from agentd.proof.integrity.rules import COMMAND, HIDDEN, harm_at
 from agentd.proof.integrity.shell_commands import RUNS, closure, hides, joined, one_line
+from agentd.values import dataclass
 
 _ROOT = re.compile(r"^(pre|post)?(tests?|check|verify)$|^tests?[-_:].+")
 _INSTALLS = re.compile(

@@ -1,12 +1,12 @@
 """Which test of before is which test of now, whatever its name and its file are now."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from agentd.proof.integrity.claim_pairs import is_table, keeps_values, shape
 from agentd.proof.integrity.parsed import Test
 from agentd.proof.integrity.paths import is_collected
+from agentd.values import dataclass
 
 _ALIKE = 0.75
 _MOST = 40  # tests that are compared with each other by likeness

@@ -1,6 +1,6 @@
 """The contents of a test file as values that are the same for every language."""
 
-from dataclasses import dataclass
+from agentd.values import dataclass
 
 MANY = 50  # stands for an unknown number of times
 

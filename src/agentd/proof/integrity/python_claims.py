@@ -4,11 +4,12 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from agentd.proof.integrity.parsed import MANY, Claim, line_of
 from agentd.proof.integrity.python_assertions import BROAD, Values, claims_of, equality, raised, tolerances_of
 from agentd.proof.integrity.python_syntax import Function, dotted, is_plain, last_name, truth
+from agentd.values import dataclass
 
 ASSERTS = re.compile(
     r"^_*(?i:assert|expect|verif(?:y|ies)|check(?:s|ed)?|validate|should|ensure|require|must|fails?)(?![a-z])"

@@ -6,7 +6,6 @@ everything else stay as they are, byte for byte. Times and words like `on` are t
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -29,6 +28,7 @@ from agentd.text.lossless_yaml.pieces import (
 )
 from agentd.text.lossless_yaml.place import BREAK, BREAKS, corrupt, place
 from agentd.text.lossless_yaml.scalar import spell, spell_flow, spell_key
+from agentd.values import dataclass
 
 _MARK = "\ufeff"
 _LAST_LINE = re.compile(f"{BREAK}[^{BREAKS}]*\\Z")

@@ -1,7 +1,7 @@
 """The history of a spec: which archived change added, changed, renamed or removed each requirement. It writes nothing."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from itertools import groupby
 from pathlib import Path
@@ -16,6 +16,7 @@ from agentd.model.merge import Delta
 from agentd.runs.overview import Unreadable
 from agentd.runs.project import Project
 from agentd.state import reading
+from agentd.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """`agentd archive --all`: archive every complete change in order, up to the first that needs a person."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from agentd.errors import AgentdError, Stopped
 from agentd.families.change import NAME
@@ -12,6 +11,7 @@ from agentd.runs import state_guard
 from agentd.runs.project import Project
 from agentd.runs.report import Report
 from agentd.state.layout import Place
+from agentd.values import dataclass
 
 
 @dataclass(frozen=True)

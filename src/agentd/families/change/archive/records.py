@@ -7,7 +7,7 @@ import hashlib
 import json
 import shlex
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -19,6 +19,7 @@ from agentd.runs.overview import Unreadable
 from agentd.runs.project import Project
 from agentd.state import durable, reading
 from agentd.state.layout import Place
+from agentd.values import dataclass
 
 NAME = "archive.json"
 VERSION = 1

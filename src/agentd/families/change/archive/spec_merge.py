@@ -5,7 +5,6 @@ import re
 import shlex
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from agentd.errors import AgentdError, Corrupt
@@ -19,6 +18,7 @@ from agentd.model.rules import Rules
 from agentd.runs.work import Work
 from agentd.state import reading
 from agentd.text import frontmatter
+from agentd.values import dataclass
 
 INVALID = "the merged spec would not be valid: "
 MARGIN = 1024  # bytes for the date of the archive in the front matter

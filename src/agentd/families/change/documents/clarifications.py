@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from agentd.model.change import Clarifications, Question
 from agentd.model.finding import Finding
@@ -12,6 +12,7 @@ from agentd.text import bullets, frontmatter, quoting, spacing
 from agentd.text.bullets import Item
 from agentd.text.frontmatter import Front
 from agentd.text.outline import Outline, Section, outline
+from agentd.values import dataclass
 
 _OWN = quoting.structure(r"\#{1,2}(?=[ \t]|$)")
 _HEADING = re.compile(r"Q(?:uestion)?[ \t]*\d+(?:[ \t]*[:：.)–—-][ \t]*|[ \t]+|\Z)(.*)", re.IGNORECASE)

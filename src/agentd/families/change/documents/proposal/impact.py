@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 from agentd.families.change.documents.proposal.name_lists import is_spec, names, noted, span
@@ -10,6 +10,7 @@ from agentd.model.change import SCOPES, AffectedSpec, Impact, Scope
 from agentd.text import bullets, quoting
 from agentd.text.bullets import Item
 from agentd.text.outline import Outline
+from agentd.values import dataclass
 
 OWN = quoting.structure(r"\#{1,2}(?=[ \t]|$)|</?(?:proposal|review)\b")
 _LABELS = {

@@ -2,7 +2,6 @@
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from agentd.families.change.documents.proposal import review_blocks
 from agentd.families.change.documents.proposal.impact import OWN
@@ -11,6 +10,7 @@ from agentd.model.rules import Rules
 from agentd.text import frontmatter, quoting
 from agentd.text.frontmatter import Front
 from agentd.text.outline import Outline, Section, outline
+from agentd.values import dataclass
 
 SECTIONS = {"summary": "Summary", "why": "Why", "what changes": "What Changes", "impact": "Impact"}
 _TAGS = ("<proposal>", "</proposal>")

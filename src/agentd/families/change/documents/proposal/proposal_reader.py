@@ -1,6 +1,6 @@
 """A proposal read into a value, with a finding for every problem. Never raises."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from agentd.families.change.documents.proposal import impact, review_blocks
 from agentd.families.change.documents.proposal.approved_text import approved_text
@@ -13,6 +13,7 @@ from agentd.model.finding import Finding
 from agentd.model.rules import Rules
 from agentd.review.verdict_words import stated
 from agentd.text import bullets, frontmatter
+from agentd.values import dataclass
 
 STATUSES = ("proposed", "challenged", "approved", "rejected")
 RULES = Rules()

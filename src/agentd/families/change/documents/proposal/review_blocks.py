@@ -5,7 +5,6 @@ Blocks are added and never edited; the text around them stays as it is, byte for
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import cast
 
 from agentd.model.change import REVIEW_STATUSES, Review, ReviewStatus
@@ -14,6 +13,7 @@ from agentd.model.rules import Rules
 from agentd.review.verdict_words import Stated, stated
 from agentd.text import quoting, spacing
 from agentd.text.outline import closes, opens
+from agentd.values import dataclass
 
 VERDICTS: tuple[ReviewStatus, ...] = ("approved", "needs_revision", "rejected")
 OWN = quoting.structure(r"</?(?:proposal|review)\b")

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from agentd.families.change.documents.tasks.items import Item
 from agentd.text.outline import Outline, closes, opens
+from agentd.values import dataclass
 
 if TYPE_CHECKING:
     import yaml

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from agentd.model.change import LAYERS, Layer
 from agentd.text.outline import Outline, Section
+from agentd.values import dataclass
 
 _LAYER = "data|logic|integration|testing"
 _TASK = re.compile(rf"(task[ \t]+)?((?:{_LAYER}|\d+)\.\d+)(?:[ \t]*[:：.)–—-]|(?=[ \t])|$)[ \t]*(.*)", re.IGNORECASE)

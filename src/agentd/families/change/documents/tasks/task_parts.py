@@ -1,11 +1,11 @@
 """The tasks grouped into parts, one for each spec, in an order in which they can be done."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import count
 
 from agentd.families.change.documents.tasks.dependencies import order
 from agentd.model.change import Task
+from agentd.values import dataclass
 
 _WITHOUT_SPEC = "change"
 

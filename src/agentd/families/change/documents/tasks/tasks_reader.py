@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from agentd.errors import Corrupt
@@ -18,6 +17,7 @@ from agentd.model.rules import Rules
 from agentd.text import frontmatter
 from agentd.text.frontmatter import Front
 from agentd.text.outline import Outline, outline
+from agentd.values import dataclass
 
 RULES = Rules()
 _CHANGE_ID = re.compile(r"[a-z0-9][a-z0-9-]*")
