@@ -148,9 +148,7 @@ def make_sandbox(folder: Path) -> Sandbox:
     write_script(root / "agentd" / "demo.yaml", read_script(Path(__file__).with_name("script.yaml")))
     sandbox = Sandbox(root)
     sandbox.set("workflow", human_in_loop=False, self_review_iterations=0)
-    # With the compiled files of Python's own library: agentd hides them, and compiling unittest takes longer than these tests.
-    python, *words = demo.tests()
-    sandbox.set("evidence", test=shlex.join([python, "-X", "pycache_prefix=", *words]))
+    sandbox.set("evidence", test=shlex.join(demo.tests()))
     return sandbox
 
 

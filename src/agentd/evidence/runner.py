@@ -14,7 +14,7 @@ from pathlib import Path
 
 from agentd import process, temporary
 from agentd.errors import AgentdError, NotFound
-from agentd.evidence import outputs
+from agentd.evidence import bytecode, outputs
 from agentd.evidence.outputs import diagnostics
 from agentd.evidence.outputs.summary import Summary
 from agentd.model.command import Command, Kind
@@ -52,8 +52,8 @@ def run_command(
         return Result(command, "unknown", note=str(error))
     kept: deque[str] = deque(maxlen=READ_LINES)
     try:
-        # Python trusts compiled files beside the sources, and they may have been compiled from other sources.
         with temporary.folder() as compiled:
+            bytecode.lay_out(compiled, place)
             done = process.run(
                 around(words),
                 cwd=folder,
