@@ -1,17 +1,14 @@
-"""The data of a YAML text, and nothing but the data: for the many documents that are read and not edited."""
+"""The data of a YAML text, and its pieces; the parser is loaded for a text that is not plain."""
 
 from typing import Any
 
-from agentd.text.lossless_yaml.pieces import Node, plain
+from agentd.text.lossless_yaml.pieces import STEP, Node, build, plain
 from agentd.text.lossless_yaml.quick import quick
 
 
 def load(text: str) -> dict[str, Any]:
-    """What a mapping says. A text that is not plain goes the careful way, which says what is wrong and where."""
-    try:
-        known = quick(text)
-    except ValueError:  # a number without end
-        known = None
+    """What a mapping says, and nothing more. A text that is not plain goes the careful way, which says what is wrong and where."""
+    known = _plain_data(text)
     if known is not None:
         return known
     _, root, _ = cut(text, "")
@@ -21,6 +18,26 @@ def load(text: str) -> dict[str, Any]:
 
 def cut(text: str, path: str) -> tuple[str, Node, str]:
     """The pieces of a text: what stands before the top-level mapping, the mapping, what stands after it."""
+    known = _as_written(text)
+    if known is not None:
+        return "", known, "\n"
     from agentd.text.lossless_yaml.read import read  # imports the parser, which no plain text needs
 
     return read(text, path)
+
+
+def _plain_data(text: str) -> dict[str, Any] | None:
+    try:
+        return quick(text)
+    except ValueError:  # a number without end
+        return None
+
+
+def _as_written(text: str) -> Node | None:
+    """The pieces of a text that is written in every place as `build` writes; None for any other."""
+    data = _plain_data(text)
+    try:
+        made = build(data, -STEP, "\n", "", "") if data else None
+    except (RecursionError, ValueError):
+        return None
+    return made if made and f"{made.text}\n" == text else None

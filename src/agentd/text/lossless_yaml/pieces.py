@@ -138,9 +138,9 @@ def leaf(value: object, indent: int, newline: str, tail: str) -> Leaf:
     if tail.startswith("#"):
         tail = " " + tail
     if isinstance(value, Mapping):
-        return Leaf("{}", {}, tail)
+        return Leaf("{}", {}, tail, flow=True)
     if isinstance(value, list | tuple):
-        return Leaf("[]", [], tail)
+        return Leaf("[]", [], tail, flow=True)
     written = spell(value)
     if isinstance(value, str) and "\n" in value and not tail:
         written = spell_lines(value, " " * (indent + STEP), newline) or written
