@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agentd.app import open_project
-from agentd.cli.commit import offer
+from agentd.cli.commit_offer import offer
 from agentd.model.decision import Answer, Decision
 from agentd.runs.overview import status
 from tests.cli.quick_plans import NAME, WORDS, scripted

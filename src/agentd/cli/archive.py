@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from agentd.cli.commit import offer
+from agentd.cli.commit_offer import offer
 from agentd.cli.driving import project_for
 from agentd.cli.face import json_option, plain, project_here, show
 from agentd.cli.live import is_terminal

@@ -2,7 +2,7 @@
 
 import click
 
-from agentd.cli.commit import offer
+from agentd.cli.commit_offer import offer
 from agentd.cli.driving import Worded, driving, project_for
 from agentd.cli.face import show
 from agentd.families.change.archive.commands import archive

@@ -10,6 +10,7 @@ from agentd import temporary
 from agentd.errors import AgentdError, Refused
 from agentd.git import repository
 from agentd.git.program import fields, quoted, run, text
+from agentd.values import dataclass
 
 # What git has begun and not finished, by a file in its private folder, and how a person ends it.
 _BEGUN = {
@@ -21,6 +22,24 @@ _BEGUN = {
     "BISECT_LOG": ("a bisection", "git bisect reset"),
 }
 _SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Committed:
+    """A commit of a run's files: where, its hash, and its files; none if a commit of before has them.
+
+    `more` are files in it that are not the run's, as a hook can add them; `less` are files of the run that git left out;
+    `undo` is the git command that takes the commit back and leaves its files as they are.
+    """
+
+    folder: Path
+    hash: str
+    files: tuple[str, ...] = ()
+    branch: str = ""
+    subject: str = ""
+    more: tuple[str, ...] = ()
+    less: tuple[str, ...] = ()
+    undo: str = ""
 
 
 def refuse_unsettled(folder: Path) -> None:

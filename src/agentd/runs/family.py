@@ -49,8 +49,9 @@ class Resume(Protocol):
 
 @dataclass(frozen=True)
 class Family:
-    """A family's behaviour, apart from what its tables name.
+    """A family's behaviour, apart from what its tables name. What takes long to load may be found by its place, with the first use.
 
+    agents    whoever plays the roles
     lines     the words for an event of a run while it goes on; None: the ordinary ones
     fields    fields of the state file that show what happened, brought up to date with each save
     summary   what its report has besides the ordinary: `action`, `verdict`, `iteration_count`, `cost`, `refused`
@@ -65,7 +66,7 @@ class Family:
               after its first colon change
     """
 
-    agents: Agents
+    agents: Callable[[], Agents]
     lines: Callable[[Work, str, Mapping[str, str]], list[str] | None] = lambda work, event, details: None
     fields: Callable[[Work, str, Mapping[str, str]], Mapping[str, Any]] = lambda work, event, details: {}
     summary: Callable[[State], Mapping[str, Any]] = lambda state: {}

@@ -100,6 +100,10 @@ class Layout:
         """The function at a place; its module is imported now."""
         return _function(f"{self.module}.{place}")
 
+    def later(self, place: str) -> Callable[..., Any]:
+        """The same function, whose module is imported with its first call."""
+        return lambda *args: self.find(place)(*args)
+
     def table(self, workflow: str) -> Path:
         return self.folder / f"{workflow}.yaml"
 

@@ -34,7 +34,7 @@ def start(
         raise UsageError(f"{workflow_name} has no mode '{mode}'.", f"one of: {', '.join(workflow.starts)}")
     place = project.new_place(workflow_name, name)
     first_step = workflow.starts[mode or next(iter(workflow.starts))]
-    load(project.layout(place.family)).agents.refuse_unready(project, workflow, first_step, command)
+    load(project.layout(place.family)).agents().refuse_unready(project, workflow, first_step, command)
     durable.make_folder(place.folder)
     gitignore.write(project.root, project.layouts)
     with lock.acquire(place.folder, command or f"run {workflow_name}"):
@@ -92,7 +92,7 @@ def _drive(
 
 def notices(work: Work) -> Iterator[str]:
     """What a person should know about who plays the roles: said once in a run, and again when it is something else."""
-    found = "\n".join(family_of(work).agents.notices(work.project, work.workflow))
+    found = "\n".join(family_of(work).agents().notices(work.project, work.workflow))
     if found != str(work.state.fields.get("notices") or ""):
         work.note("notices", found)
         yield from found.splitlines()

@@ -29,7 +29,7 @@ def status(project: Project, name: str) -> Report:
     found = _cut_off(report(project, place, state, family.summary(state)), unfinished.interrupted(project.root))
     if found.doing == "finished":
         return found
-    return replace(found, warnings=tuple(family.agents.notices(project, project.workflow(found.workflow))))
+    return replace(found, warnings=tuple(family.agents().notices(project, project.workflow(found.workflow))))
 
 
 @dataclass(frozen=True)

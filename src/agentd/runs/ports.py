@@ -63,11 +63,11 @@ class Ports:
         return facts(self.work, wanted)
 
     def hold(self, run: Run, step: Step) -> Stop | None:
-        return family_of(self.work).agents.hold(self.work, step) if step.kind == "agent" else None
+        return family_of(self.work).agents().hold(self.work, step) if step.kind == "agent" else None
 
     def intent(self, run: Run, step: Step) -> Intent:
         if step.kind == "agent":
-            return family_of(self.work).agents.intent(self.work, run, step)
+            return family_of(self.work).agents().intent(self.work, run, step)
         return Intent(f"{step.name}-{self.work.state.saves}", self.work.project.now(), step.tools)
 
     def save(self, run: Run, event: str, **details: str) -> None:
@@ -87,13 +87,13 @@ class Ports:
             ended = len(process.end_leftovers("AGENTD_RUN", str(work.store.folder)))
             if ended:
                 work.say(f"ended {ended} leftover process{'es' if ended > 1 else ''} of the interrupted {step.name}")
-        return family_of(work).agents.recover(work, run, step) if step.kind == "agent" else None
+        return family_of(work).agents().recover(work, run, step) if step.kind == "agent" else None
 
     def perform(self, run: Run, step: Step) -> Outcome:
         crash.point("step")
         work = self.work
         if step.kind == "agent":
-            return family_of(work).agents.perform(work, run, step)
+            return family_of(work).agents().perform(work, run, step)
         outcome: Outcome = work.layout.find(work.layout.actions[step.what][0])(work)
         work.laps.close("action")
         if work.project.interrupted.is_set():

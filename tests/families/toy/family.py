@@ -52,4 +52,4 @@ def may_begin(work: Work, item: Item, under_way: Sequence[Item]) -> str:
     return f"waits for the pen: {time.monotonic()} on the clock" if item.id == "shy" else ""
 
 
-FAMILY = Family(Callers(), lines=lines, fields=fields, summary=summary, may_begin=may_begin)
+FAMILY = Family(Callers, lines=lines, fields=fields, summary=summary, may_begin=may_begin)

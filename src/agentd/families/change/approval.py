@@ -7,7 +7,7 @@ from typing import Any
 from agentd.errors import AgentdError, GateClosed
 from agentd.families.change import PLAN
 from agentd.families.change.archive import spec_merge
-from agentd.families.change.challenge import reviews
+from agentd.families.change.documents import proposal
 from agentd.git import trees
 from agentd.model.run import Outcome
 from agentd.proof import record
@@ -26,7 +26,8 @@ def approve(work: Work) -> Outcome:
         why = f"{', '.join(changed)} changed while it was challenged"
         work.say(f"⚠ {why}: the approval does not count")
         return Outcome("changed", why)
-    last = reviews(work)[-1] if reviews(work) else None
+    reviews = proposal.reviews(work.read("proposal.md"))
+    last = reviews[-1] if reviews else None
     if last is None or last.status != "approved" or not seen:
         return Outcome("changed", "the last review does not approve what is there")
     _tell_losses(work)

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from agentd.calling.agent_call import AgentCall, Values, is_self_review
+from agentd.calling.call import Callers
 from agentd.families.change import (
     LAYOUT,
     PLAN,
@@ -149,6 +150,11 @@ class ChangeCall(AgentCall):
         if self.step.what == "reviewer":
             return code_review.judge_review(self.work, run, reply)
         return super().judge(run, reply)
+
+
+def agents() -> Callers:
+    """Whoever plays the roles of a change."""
+    return Callers(ChangeCall)
 
 
 def template_of(step: str, tools: Collection[str]) -> str:

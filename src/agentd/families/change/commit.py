@@ -9,33 +9,15 @@ from agentd.families.change import ACTIVE, ARCHIVE, LAYOUT, NAME
 from agentd.families.change.archive import records
 from agentd.families.change.commit_message import TRAILER, message
 from agentd.git import committing, repository, trees
+from agentd.git.committing import Committed
 from agentd.library.snapshot import LIBRARY
 from agentd.proof import record
 from agentd.runs import gitignore, uncommitted
 from agentd.runs.project import Project
 from agentd.runs.work import Work, work_on
 from agentd.state import lock, reading
-from agentd.values import dataclass
 
 ENDED = ("complete", "archived")
-
-
-@dataclass(frozen=True)
-class Committed:
-    """A commit of a change: where, its hash, and its files; none if a commit of before has them.
-
-    `more` are files in it that are not the change's, as a hook can add them; `less` are files of the change that git left out;
-    `undo` is the git command that takes the commit back and leaves its files as they are.
-    """
-
-    folder: Path
-    hash: str
-    files: tuple[str, ...] = ()
-    branch: str = ""
-    subject: str = ""
-    more: tuple[str, ...] = ()
-    less: tuple[str, ...] = ()
-    undo: str = ""
 
 
 def commit(project: Project, name: str) -> list[Committed]:

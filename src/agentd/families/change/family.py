@@ -1,34 +1,16 @@
-"""The change family: its parts of the `Family` interface."""
+"""The change family: its parts of the `Family` interface. Those that few commands need are found by their places."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from agentd.calling import roster
-from agentd.calling.call import Callers
-from agentd.engine.decide import Stop
-from agentd.errors import AgentdError
-from agentd.families.change import (
-    NAME,
-    QUICK,
-    approval,
-    forecast,
-    format_check,
-    git_setup,
-    progress_lines,
-    reentry,
-    sketch,
-    troubleshooting,
-)
-from agentd.families.change.archive.commands import archive
-from agentd.families.change.call import ChangeCall
-from agentd.families.change.impl import review_again
+from agentd.families.change import LAYOUT, NAME, QUICK
 from agentd.families.change.specs import removed_in
 from agentd.library import snapshot
 from agentd.library.exclusive import holding
 from agentd.runs.family import Family
 from agentd.runs.lifecycle import go_on, notices
 from agentd.runs.project import Project
-from agentd.runs.report import Report, again, owner
+from agentd.runs.report import Report
 from agentd.runs.work import Work
 from agentd.state.codecs import State
 from agentd.state.layout import Place
@@ -36,6 +18,16 @@ from agentd.usage.calls import spent
 
 AGENTLESS = "archive"  # the command that calls no agent
 VERDICTS = ("challenger", "reviewer")
+# Actions that do not say themselves what they did, and have no other words than the default ones.
+SILENT = ("approve", "approve_anyway", "merge")
+
+
+def lines(work: Work, event: str, details: Mapping[str, str]) -> list[str] | None:
+    """The lines for an event of a run; None for the default ones."""
+    if details.get("step") in SILENT and event != "skip":
+        return None
+    found: list[str] | None = LAYOUT.find("progress_lines.lines")(work, event, details)
+    return found
 
 
 def fields(work: Work, event: str, details: Mapping[str, str]) -> Mapping[str, Any]:
@@ -87,14 +79,14 @@ def opening(work: Work, command: str) -> Iterator[str]:
         return
     yield f"▶️  Starting {title} workflow..."
     if command == QUICK:
-        yield from sketch.reminder(work)
+        yield from LAYOUT.find("sketch.reminder")(work)
     if command == "plan" and not work.state.fields.get("llm_calls"):
-        yield forecast.foresee(work)
+        yield LAYOUT.find("forecast.foresee")(work)
 
 
 def started(project: Project, place: Place) -> None:
     """Tell what is not committed, and keep a snapshot of the library, which the archive will merge against."""
-    git_setup.say_uncommitted(project)
+    LAYOUT.find("git_setup.say_uncommitted")(project)
     with holding(project.root):  # not in the middle of an archive, which may be rolled back
         snapshot.begin(place.folder, project.root)
 
@@ -108,45 +100,28 @@ def settled(work: Work) -> None:
         snapshot.prune(folder, lambda: removed_in(folder))
 
 
-def explain(work: Work, stop: Stop) -> AgentdError | None:
-    """The error for a stop with a known cause, with what to do about it."""
-    run, note = work.state.run, stop.note
-    if stop.why == "blocked":
-        return approval.closed_gate(work, note)
-    failed = work.workflow.steps[run.step]
-    agent = roster.name(work.project, failed.what)
-    if unclear := troubleshooting.unclear_verdict(run.name, agent, note):
-        return unclear
-    if failed.kind == "do" and failed.what == "validate":
-        return troubleshooting.bad_format(run.name, format_check.serious(work))
-    inner = note.partition(": ")[2] if failed.kind == "each" else note
-    child = work.project.workflow(failed.what) if failed.kind == "each" else None
-    steps = list(child.steps.values()) if child else [failed]
-    planner = roster.name(work.project, "planner")
-    found = next(filter(None, (troubleshooting.unwritten(one, run.name, planner, inner) for one in steps)), None)
-    if found and owner(work.workflow, work.state) == QUICK:
-        found.fix = again(work.workflow, work.state)
-    return found
-
-
 def resume(project: Project, place: Place, command: str, steps: int | None) -> Report:
     """Continue with the command of the phase; archiving is more than driving the run."""
     if command != "archive":
         return go_on(project, place, command, steps)
-    if project.store(place).load().run.step == project.workflow(NAME).entries["re_review"]:
-        return review_again(project, place)
-    return archive(project, place.name)
+    again = project.store(place).load().run.step == project.workflow(NAME).entries["re_review"]
+    found: Report = (
+        LAYOUT.find("impl.review_again")(project, place)
+        if again
+        else LAYOUT.find("archive.commands.archive")(project, place.name)
+    )
+    return found
 
 
 FAMILY = Family(
-    Callers(ChangeCall),
-    lines=progress_lines.lines,
+    LAYOUT.later("call.agents"),
+    lines=lines,
     fields=fields,
     summary=summary,
     opening=opening,
     started=started,
     settled=settled,
-    unblock=reentry.unblock,
-    explain=explain,
+    unblock=LAYOUT.later("reentry.unblock"),
+    explain=LAYOUT.later("explanation.explain"),
     resume=resume,
 )

@@ -8,8 +8,6 @@ from agentd.families.change.challenge import issue_lines
 from agentd.runs.work import Work
 
 WRITERS = {"propose": "proposal.md", "break_down": "tasks.md"}
-# Actions that do not say themselves what they did.
-SILENT = ("approve", "approve_anyway", "merge")
 REVIEWS = ("review_proposal", "review_spec", "review_tasks")
 CODE = ("approved", "needs_changes", "major_issues")
 
@@ -25,7 +23,7 @@ def lines(work: Work, event: str, details: Mapping[str, str]) -> list[str] | Non
 
 def _speaks_for_itself(work: Work, step: str) -> bool:
     known = work.workflow.steps.get(step)
-    return known is not None and known.kind == "do" and step not in SILENT
+    return known is not None and known.kind == "do"
 
 
 def _said(work: Work, event: str, step: str, outcome: str, details: Mapping[str, str]) -> list[str]:

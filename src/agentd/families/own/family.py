@@ -17,4 +17,4 @@ def may_begin(work: Work, item: Item, under_way: Sequence[Item]) -> str:
     return task.may_begin(work, item, under_way) if any(s.what == WORKSPACE for s in child.steps.values()) else ""
 
 
-FAMILY = Family(Callers(), settled=task.settle, may_begin=may_begin)
+FAMILY = Family(Callers, settled=task.settle, may_begin=may_begin)

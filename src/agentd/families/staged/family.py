@@ -9,4 +9,4 @@ def new_name(_: Project, __: str) -> str:
     return "tmp"
 
 
-FAMILY = Family(Callers(), new_name=new_name)
+FAMILY = Family(Callers, new_name=new_name)

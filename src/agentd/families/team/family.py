@@ -12,4 +12,4 @@ def new_name(_: Project, description: str) -> str:
     return f"{datetime.now(UTC):%Y-%m-%d}_{first_words(description)}"
 
 
-FAMILY = Family(Callers(), new_name=new_name)
+FAMILY = Family(Callers, new_name=new_name)
