@@ -50,6 +50,14 @@ def test_what_is_dumped_is_loaded(data: dict[str, object]) -> None:
     assert load(dump(data)) == data == parse(dump(data), "x").data == carefully(dump(data))
 
 
+@pytest.mark.parametrize(
+    "value", ["90ec964abe", '"1"', "1", "1.0", "x y", "[a, b]", "[]", "true", "null", "~", '""', ""]
+)
+def test_a_scalar_keeps_its_spelling(value: str) -> None:
+    text = f"a: {value}\nb:\n  - {value}\n  - c: {value}\n    d: 1\n"
+    assert cut(text, "x") == read(text, "x")
+
+
 @given(PLAIN)
 def test_a_text_has_the_same_pieces_both_ways(data: dict[str, object]) -> None:
     assert cut(dump(data), "x") == read(dump(data), "x")

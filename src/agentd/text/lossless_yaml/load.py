@@ -26,18 +26,18 @@ def cut(text: str, path: str) -> tuple[str, Node, str]:
     return read(text, path)
 
 
-def _plain_data(text: str) -> dict[str, Any] | None:
+def _plain_data(text: str, as_leaves: bool = False) -> dict[str, Any] | None:
     try:
-        return quick(text)
+        return quick(text, as_leaves)
     except ValueError:  # a number without end
         return None
 
 
 def _as_written(text: str) -> Node | None:
-    """The pieces of a text that is written in every place as `build` writes; None for any other."""
-    data = _plain_data(text)
+    """The pieces of a text that is laid out in every place as `build` does it; None for any other."""
+    leaves = _plain_data(text, as_leaves=True)
     try:
-        made = build(data, -STEP, "\n", "", "") if data else None
+        made = build(leaves, -STEP, "\n", "", "") if leaves else None
     except (RecursionError, ValueError):
         return None
     return made if made and f"{made.text}\n" == text else None

@@ -109,7 +109,12 @@ def stamp(value: Any) -> bytes:
 
 
 def build(value: object, indent: int, newline: str, tail: str, lead: str) -> Node:
-    """A new value inside a collection at `indent`; `lead` comes before its first entry, `tail` after its last line."""
+    """A new value inside a collection at `indent`; `lead` comes before its first entry, `tail` after its last line.
+
+    A leaf among the values stays as it is.
+    """
+    if isinstance(value, Leaf):
+        return value
     if not value or value.__class__ is str or not isinstance(value, COLLECTIONS):
         return leaf(value, indent, newline, tail)
     if isinstance(value, Mapping):

@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
+from agentd.text.lossless_yaml.pieces import Leaf
 from agentd.text.lossless_yaml.scalar import meaning
 
 _LINE = re.compile(
@@ -18,8 +19,8 @@ _LINE = re.compile(
 _ABSENT = object()
 
 
-def quick(text: str) -> dict[str, Any] | None:
-    """What a mapping says; None where it is not written in the plainest way."""
+def quick(text: str, as_leaves: bool = False) -> dict[str, Any] | None:
+    """What a mapping says, or where its scalars stand the leaves; None where it is not written in the plainest way."""
     lines = text.split("\n")
     if not "".join(lines).isprintable():
         return None
@@ -34,9 +35,11 @@ def quick(text: str) -> dict[str, Any] | None:
         said = _said(line)
         if said is None:
             return None
-        depth, dash, key, value = said
+        depth, dash, key, value, written = said
         if value.__class__ is tuple:
             value = list(value)
+        if as_leaves and value is not _ABSENT:
+            value = Leaf(written, value, flow=written[0] == "[")
         if depth != level or dash or waiting or block.__class__ is list:
             if waiting and (depth > level or (dash and depth == level)):
                 inner: Any = [] if dash else {}
@@ -64,13 +67,16 @@ def quick(text: str) -> dict[str, Any] | None:
 
 
 @lru_cache(maxsize=4096)
-def _said(line: str) -> tuple[int, str | None, str | None, Any] | None:
-    """A line by itself: how deep it is, its dash, its key and its value. Most lines stand in many documents."""
+def _said(line: str) -> tuple[int, str | None, str | None, Any, str] | None:
+    """A line by itself: how deep it is, its dash, its key, its value and how that is written. Most lines stand in many documents."""
     found = _LINE.fullmatch(line)
     if found is None:
         return None
     pad, dash, key, plain, other = found.groups()
-    return len(pad), dash, key, meaning(plain.rstrip(" ")) if plain else _value(other)
+    if plain:
+        plain = plain.rstrip(" ")
+        return len(pad), dash, key, meaning(plain), plain
+    return len(pad), dash, key, _value(other), other or ""
 
 
 def _value(text: str | None) -> Any:
