@@ -3,13 +3,13 @@
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from agentd.errors import AgentdError
 from agentd.git.program import run, text
 from agentd.process.plain import run_plain
+from agentd.values import dataclass
 
 NEEDED = (2, 38)  # `merge-tree --write-tree`
 _VERSION = re.compile(r"(\d+)\.(\d+)")

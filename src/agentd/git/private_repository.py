@@ -8,13 +8,13 @@ files are read with the lending repository's settings and an index that was kept
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from agentd import temporary
 from agentd.errors import AgentdError
 from agentd.git.checkout import LEFT_BEHIND
 from agentd.git.program import fields, quoted, run, text
+from agentd.values import dataclass
 
 _GITLINK = b"160000"
 _KEPT = "refs/kept"

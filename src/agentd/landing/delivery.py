@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from agentd import process, temporary
@@ -18,6 +17,7 @@ from agentd.runs.worktree import branch_name
 from agentd.state import lock
 from agentd.state.layout import Place
 from agentd.usage.calls import spent
+from agentd.values import dataclass
 
 _GH_SECONDS = 120
 

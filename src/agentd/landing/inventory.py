@@ -3,7 +3,6 @@
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from agentd.errors import AgentdError
 from agentd.landing import run_branch, workspace
@@ -11,6 +10,7 @@ from agentd.landing.workspace import Workspace
 from agentd.runs.project import Project
 from agentd.runs.worktree import branch_name
 from agentd.state import lock
+from agentd.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,12 @@ if the first fails, the next is proved again without it. A conflict is never set
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from agentd.git import committing, merging, repository
 from agentd.landing.run_branch import RunBranch
 from agentd.state import crash
+from agentd.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ What has landed is read from the branch itself, so that no second record can dis
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from agentd.errors import AgentdError, Refused
 from agentd.git import merging
 from agentd.git.program import quoted, run, text
+from agentd.values import dataclass
 
 RUN, TASK = "Agentd-Run", "Agentd-Task"
 

@@ -11,7 +11,7 @@ import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from agentd.landing.run_branch import RunBranch
 from agentd.runs.worktree import workspaces_folder
 from agentd.state import durable, reading
 from agentd.state.layout import NAME, private_folder
+from agentd.values import dataclass
 
 RECORDS, RECORD, INDEX = "workspaces", "workspace.json", "index"
 

@@ -6,8 +6,9 @@ A control group may have less than the machine, as in a container; what is less 
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from agentd.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,13 @@ import stat
 import threading
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from agentd.errors import Interrupted
 from agentd.machine import gauges, memory_need
 from agentd.machine.gauges import Machine
 from agentd.state import layout
+from agentd.values import dataclass
 
 INSIDE = "AGENTD_SLOT"  # what runs in a slot finds this in its environment, and takes no second one
 ASSUMED = 1 << 30  # of a run whose need is unknown, at most
