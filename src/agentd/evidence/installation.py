@@ -14,6 +14,8 @@ from agentd.evidence.detection.python import MARKS, REQUIREMENTS, venv_of
 from agentd.model.command import Command
 from agentd.model.evidence import Result
 
+# The folders that a project's commands need beside its files, and git does not keep.
+INSTALLED = ("node_modules", ".venv", "venv", "vendor")
 LAUNCHERS = ("uv", "poetry", "make", "just", "tox")
 EXTRAS = ("test", "tests", "testing", "dev", "develop")
 MOST = 20  # requirements that a line to paste spells out

@@ -6,12 +6,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from agentd import temporary
+from agentd.evidence.installation import INSTALLED
 from agentd.git import trees
 from agentd.model.command import Command
 from agentd.runs.work import Work
 
-# What a project's commands need beside its files, and git does not keep.
-INSTALLED = ("node_modules", ".venv", "venv", "vendor")
 _ONLY_READS = re.compile(
     r"(uv run --frozen |poetry run |npx --no-install |pnpm exec |yarn run )?(\S*/)?"
     r"(ruff check --no-fix|mypy|pyright|eslint|tsc --noEmit|cargo clippy|go vet|golangci-lint run --fix=false"

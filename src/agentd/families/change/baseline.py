@@ -1,8 +1,9 @@
 """Before the first task: the files as they are, and the results of the project's own commands."""
 
 from agentd.git import trees
+from agentd.landing import local_files
 from agentd.model.run import Outcome
-from agentd.proof import blockers, commands, environment, hidden_code, record, red_first
+from agentd.proof import blockers, commands, hidden_code, record, red_first
 from agentd.proof.record import BASELINE
 from agentd.runs import decisions
 from agentd.runs.work import Work
@@ -21,7 +22,7 @@ def set_out(work: Work) -> Outcome:
 
 def baseline(work: Work) -> Outcome:
     """Run the project's own commands before anything is changed; a person decides about those that are not green."""
-    environment.provide(work)
+    local_files.provide(work)
     first = record.record(work).commands is None
     commands.settle_commands(work, keep=False)
     untouched = first or record.tree(work) == record.base(work)

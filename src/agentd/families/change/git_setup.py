@@ -13,8 +13,8 @@ from agentd.errors import AgentdError, ChangeNotReady
 from agentd.git import repository
 from agentd.git.changes import uncommitted
 from agentd.git.program import INSTALL
+from agentd.landing import local_files
 from agentd.model.run import Outcome
-from agentd.proof import environment
 from agentd.runs import decisions
 from agentd.runs.project import Project
 from agentd.runs.work import Work
@@ -148,7 +148,7 @@ def _carry_out(work: Work, choice: str, branch: str, path: Path, begun_at: str) 
         durable.make_folder(copy.parent)
         durable.replace(copy, files.read(known), "document")
     _keep(work, worktree=os.path.relpath(inner, root))
-    environment.provide(work)
+    local_files.provide(work)
 
 
 def _undo(root: Path, branch: str, path: Path, begun_at: str) -> None:

@@ -1,6 +1,6 @@
-"""What a worktree needs to run the project's tests and git does not check out: copied or linked from the main tree.
+"""Files of a person's checkout that another work tree needs and git does not check out: copied or linked into it.
 
-Only what is missing is added, so this may be repeated. Nothing is written in the main tree or in git's settings, and no
+Only what is missing is added, so this may be repeated. Nothing is written in the checkout or in git's settings, and no
 link is written through.
 """
 
@@ -13,10 +13,10 @@ from pathlib import Path
 from agentd import files, temporary
 from agentd.errors import AgentdError, BadConfig
 from agentd.evidence.detection import detect
-from agentd.evidence.installation import absent_launchers
+from agentd.evidence.installation import INSTALLED, absent_launchers
 from agentd.git import ignoring
 from agentd.git.program import fields
-from agentd.proof.file_copy import INSTALLED
+from agentd.runs.config import Config
 from agentd.runs.work import Work
 from agentd.state import durable, reading
 
@@ -30,29 +30,43 @@ def provide(work: Work) -> None:
     root, place = work.project.root, work.cwd
     if place == root or not place.is_dir():
         return
-    copied, linked = (_named(work, key) for key in ("copy", "link"))
-    made = [path for path in (*_matching(root), *_below(root, copied)) if _copy(root / path, place / path)]
-    wanted = linked if copied or linked else _environment(root)
-    found = [path for path in wanted if _link(root / path, place / path)]
+    made = copy_named(root, place, work.project.config)
+    found = [path for path in shared(root, work.project.config) if link(root / path, place / path)]
     if made:
-        work.say(f"copied into the worktree: {_few(made)}")
+        work.say(f"copied into the worktree: {few(made)}")
     if found:
-        work.say(f"linked into the worktree: {_few(found)}")
+        work.say(f"linked into the worktree: {few(found)}")
 
 
-def _named(work: Work, key: str) -> tuple[str, ...]:
-    found: tuple[str, ...] = work.project.config.get(SECTION, key)
+def copy_named(root: Path, place: Path, config: Config, patterns: bytes = b"") -> list[str]:
+    """Copy what `.worktreeinclude`, or these patterns without it, and `[workspace] copy` name; return the paths."""
+    wanted = (*matching(root, patterns), *below(root, named(config, "copy")))
+    return [path for path in wanted if copy(root / path, place / path)]
+
+
+def shared(root: Path, config: Config) -> Iterable[str]:
+    """The paths that work trees share: what `[workspace] link` names, else what is installed in the checkout."""
+    linked = named(config, "link")
+    return linked if linked or named(config, "copy") else installed(root)
+
+
+def named(config: Config, key: str) -> tuple[str, ...]:
+    """The paths that `[workspace]` names, none of them outside of the project."""
+    found: tuple[str, ...] = config.get(SECTION, key)
     for name in found:
         if not {"", ".", ".."}.isdisjoint(name.rstrip("/").split("/")) or ".git" in name.split("/"):
             raise BadConfig(f"{SECTION}.{key} = {name!r} is not a path inside the project.", "edit agentd/config.toml")
     return tuple(name.rstrip("/") for name in found)
 
 
-def _matching(root: Path) -> list[str]:
-    """The files that git ignores and `.worktreeinclude` matches, in the syntax of .gitignore; none of agentd's own."""
-    try:
+def matching(root: Path, patterns: bytes = b"") -> list[str]:
+    """The files that git ignores and `.worktreeinclude` matches, in the syntax of .gitignore; none of agentd's own.
+
+    Without that file, `patterns` are used.
+    """
+    with suppress(OSError):
         patterns = files.read(root / INCLUDE, files.SMALL, os.O_NOFOLLOW)
-    except OSError:
+    if not patterns:
         return []
     with temporary.folder() as room:
         (room / "patterns").write_bytes(patterns)
@@ -62,7 +76,7 @@ def _matching(root: Path) -> list[str]:
         return [os.fsdecode(path) for path in found if not path.startswith(b"agentd/")]
 
 
-def _below(root: Path, names: Iterable[str]) -> Iterator[str]:
+def below(root: Path, names: Iterable[str]) -> Iterator[str]:
     """The files below these names, and the links, which are not followed."""
     for name in names:
         path = root / name
@@ -74,8 +88,8 @@ def _below(root: Path, names: Iterable[str]) -> Iterator[str]:
             yield from (os.path.relpath(os.path.join(place, each), root) for each in sorted([*found, *links]))
 
 
-def _environment(root: Path) -> Iterator[str]:
-    """The installed folders beside the commands of the main tree; not what uv keeps in step by itself."""
+def installed(root: Path) -> Iterator[str]:
+    """The installed folders beside the commands of a checkout; not what uv keeps in step by itself."""
     listed = detect(root, absent_launchers())
     synced = {one.folder for one in listed if one.run.startswith("uv run ")}
     for folder in sorted({"", *(one.folder for one in listed)}):
@@ -86,7 +100,7 @@ def _environment(root: Path) -> Iterator[str]:
                 yield path
 
 
-def _copy(source: Path, target: Path) -> bool:
+def copy(source: Path, target: Path) -> bool:
     """Copy a file or a link, whole or not at all; False if something is there, or it cannot be."""
     if os.path.lexists(target) or not os.path.lexists(source):
         return False
@@ -100,7 +114,7 @@ def _copy(source: Path, target: Path) -> bool:
     return False
 
 
-def _link(source: Path, target: Path) -> bool:
+def link(source: Path, target: Path) -> bool:
     """Link what is in a folder, each entry by itself: patterns such as `.venv/` match a folder and no link."""
     if os.path.lexists(target) or not source.exists():
         return False
@@ -112,14 +126,27 @@ def _link(source: Path, target: Path) -> bool:
             return True
         temp = target.with_name(f".{target.name}.{os.getpid()}.0.tmp")
         temp.mkdir()
-        for entry in sorted(os.listdir(source)):
-            (temp / entry).symlink_to(source / entry)
+        _link_entries(source, temp)
         os.rename(temp, target)
         return True
     return False
 
 
-def _few(paths: Collection[str]) -> str:
+def _link_entries(source: Path, target: Path) -> None:
+    """Link the entries of a folder. A relative link is copied: `node_modules/own` may lead to a package of the project,
+    and then it has to be this work tree's package."""
+    for entry in sorted(os.listdir(source)):
+        path = source / entry
+        if path.is_symlink() and not os.path.isabs(os.readlink(path)):
+            (target / entry).symlink_to(os.readlink(path))
+        elif entry.startswith("@") and path.is_dir():  # a scope of npm, with packages in it
+            (target / entry).mkdir()
+            _link_entries(path, target / entry)
+        else:
+            (target / entry).symlink_to(path)
+
+
+def few(paths: Collection[str]) -> str:
     listed = sorted(map(reading.printable, paths))
     more = f" and {len(listed) - 5} more" if len(listed) > 5 else ""
     return ", ".join(listed[:5]) + more
