@@ -143,6 +143,14 @@ def test_the_projects_file_stands_over_the_persons(tmp_path: Path) -> None:
     assert config(tmp_path).models("gemini") == ()
 
 
+def test_a_setup_is_a_command_or_a_list_and_a_nearer_file_may_have_the_other(tmp_path: Path) -> None:
+    assert config(tmp_path).get("workspace", "setup") == ""
+    found = config(tmp_path, '[workspace]\nsetup = "npm ci"\ncleanup = []\n', '[workspace]\nsetup = ["a", "b"]\n')
+    assert (found.get("workspace", "setup"), found.get("workspace", "cleanup")) == ("npm ci", ())
+    found = config(tmp_path, '[workspace]\nsetup = ["a", "b"]\n', '[workspace]\nsetup = "npm ci"\n')
+    assert found.get("workspace", "setup") == ("a", "b")
+
+
 @pytest.mark.parametrize(
     ("text", "key", "allowed"),
     [
@@ -176,6 +184,9 @@ def test_the_projects_file_stands_over_the_persons(tmp_path: Path) -> None:
             "one of low, medium, high, extra high",
         ),
         ("[validation]\nwhen_pattern = '('\n", "validation.when_pattern = '('", "a regular expression"),
+        ("[workspace]\nsetup = 1", "workspace.setup", "a command or a list of commands"),
+        ("[workspace]\ncleanup = ['a', 1]", "workspace.cleanup", "a command or a list of commands"),
+        ("[workspace]\nsetup = 'a\\u0000'".replace("'", '"'), "workspace.setup", "a command or a list of commands"),
     ],
 )
 def test_a_bad_value_names_its_file_its_key_itself_and_what_is_allowed(

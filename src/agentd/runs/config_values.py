@@ -11,7 +11,7 @@ from agentd.model.command import KINDS, Command, Kind
 from agentd.model.models import COMPLEXITIES, AgentModel
 from agentd.model.rules import SEVERITY
 from agentd.model.severity import SEVERITIES
-from agentd.runs.defaults import CHOICES, MODEL, OPEN, REQUIRED, TOP
+from agentd.runs.defaults import CHOICES, COMMANDS, MODEL, OPEN, REQUIRED, TOP
 
 
 def merge(sections: dict[str, dict[str, Any]], data: dict[str, Any], path: Path, warnings: list[str]) -> None:
@@ -47,6 +47,9 @@ def _set(section: dict[str, Any], name: str, key: str, value: Any, path: Path, w
     if name == "evidence" and key in KINDS and not isinstance(value, str):
         section[key] = _commands(next(kind for kind in KINDS if kind == key), value, path)
         return
+    if f"{name}.{key}" in COMMANDS:
+        section[key] = _lines(f"{name}.{key}", value, path)
+        return
     kind: type = int if name == "limits" else str if name in OPEN else type(section[key])
     section[key] = _value(f"{name}.{key}", value, kind, path, CHOICES.get(f"{name}.{key}", ()))
     if name == "validation" and key.endswith("_pattern"):
@@ -67,6 +70,14 @@ def _value(where: str, value: Any, kind: type, path: Path, choices: tuple[str, .
     if choices and value not in choices:
         raise _bad(path, where, value, f"one of {', '.join(choices)}")
     return value
+
+
+def _lines(where: str, value: Any, path: Path) -> str | tuple[str, ...]:
+    """A command, or a list of commands."""
+    listed = value if isinstance(value, list) else [value]
+    if not all(isinstance(entry, str) and "\0" not in entry for entry in listed):
+        raise _bad(path, where, value, "a command or a list of commands")
+    return value if isinstance(value, str) else tuple(value)
 
 
 def _commands(kind: Kind, value: Any, path: Path) -> tuple[Command, ...]:

@@ -34,7 +34,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     **{name: AGENT | {"command": program} for name, program in PROGRAMS.items()},
     "budget": {"per_call": 2.0, "per_change": 20.0, "per_day": 50.0, "calls_per_change": 100},
     "git": {"commit": "ask"},
-    "workspace": {"copy": (), "link": ()},
+    # "": what the files of other tools say; (): nothing is run.
+    "workspace": {"copy": (), "link": (), "setup": "", "cleanup": "", "setup_secs": 900},
     "runs": {"max_parallel": 4, "wait_when_busy": True},
     "calls": {
         "timeout_secs": 1800,
@@ -63,6 +64,7 @@ MODEL: dict[str, type] = {
     "cost_per_1m_cached": float,
 }
 REQUIRED = {"id": "", "model": "", "complexity": ""}
+COMMANDS = ("workspace.setup", "workspace.cleanup")  # a command, or a list of them
 CHOICES: dict[str, tuple[str, ...]] = {
     "workflow.generation": ("sequential", "one-shot"),
     "git.commit": ("ask", "auto", "never"),

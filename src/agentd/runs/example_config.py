@@ -14,6 +14,11 @@ HEAD = """\
 CALLS = """
 # How often an agent that ended without what its step needs, with a question say, is reminded of it; 0 for never.
 """
+WORKSPACE = """
+# What installs a project in the workspaces of tasks that are worked on at once, and what is run before one is removed. Without
+# these, the first of .cursor/worktrees.json, .codex/environments/environment.toml, .conductor/settings.toml and conductor.json
+# that has a setup.
+"""
 MODELS = """
 # Without models of your own, each agent uses the one that its own settings name. With them, a change gets the least
 # capable one that is up to its complexity. The names and prices here are examples: use those that your agent lists.
@@ -24,8 +29,23 @@ def example_config() -> str:
     """The whole file; the tables of models are those of the agents' rows."""
     roles = ["[roles]", *(f'{role} = "{agent}"' for role, agent in DEFAULTS["roles"].items())]
     calls = ["[calls]", f"nudges = {DEFAULTS['calls']['nudges']}"]
+    workspace = [
+        "[workspace]",
+        'setup = "npm ci"',
+        "cleanup = []",
+        f"setup_secs = {DEFAULTS['workspace']['setup_secs']}",
+    ]
     models = [line for adapter in ADAPTERS.values() if adapter.models for line in _models(adapter)]
-    return HEAD + _commented(roles) + CALLS + _commented(calls) + MODELS + _commented(models)
+    return (
+        HEAD
+        + _commented(roles)
+        + CALLS
+        + _commented(calls)
+        + WORKSPACE
+        + _commented(workspace)
+        + MODELS
+        + _commented(models)
+    )
 
 
 def _models(adapter: Adapter) -> Iterator[str]:
