@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from agentd.git import private_repository
@@ -38,9 +38,9 @@ def repository(folder: Path, files: Mapping[str, str], inner: str = "") -> Path:
 class Checkout:
     """A project that workspaces are made of, and all that is said meanwhile."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, say: Callable[[str], None] | None = None) -> None:
         self.root, self.said = root, list[str]()
-        self.project = Project(root, read_config(root, env={}), (), say=self.said.append)
+        self.project = Project(root, read_config(root, env={}), (), say=say or self.said.append)
         self.log = root.parent / "logs" / "setup.txt"
 
     def fresh(self, task: str) -> Path:
@@ -67,4 +67,4 @@ class Checkout:
 
 
 if __name__ == "__main__":  # one workspace, made by a process of its own
-    Checkout(Path(sys.argv[1])).make(sys.argv[2])
+    Checkout(Path(sys.argv[1]), lambda text: print(text, flush=True)).make(sys.argv[2])

@@ -1,17 +1,19 @@
 """What a workspace is given: files of the checkout, and what the setup installs, once for the same lock files."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from agentd.errors import AgentdError, Stopped
-from agentd.landing import environment
+from agentd.landing import environment, run_branch, variables, workspace
 from tests.landing.checkouts import Checkout, git, repository, write
 
 IGNORED = "node_modules/\n.venv/\n.env\n*.big\nruns.txt\n"
@@ -36,16 +38,22 @@ def commit(checkout: Checkout, **files: str) -> None:
     git(checkout.root, "commit", "--quiet", "-m", "more")
 
 
-def wait_for(path: Path) -> None:
+def wait_for(condition: Callable[[], bool]) -> None:
     end = time.monotonic() + 30
-    while not path.exists():
-        assert time.monotonic() < end, f"{path} did not appear"
+    while not condition():
+        assert time.monotonic() < end
         time.sleep(0.02)
 
 
 def start(checkout: Checkout, task: str, **env: str) -> "subprocess.Popen[bytes]":
+    """Make a workspace in a process of its own; what it says is in a file."""
     words = [sys.executable, "-m", "tests.landing.checkouts", str(checkout.root), task]
-    return subprocess.Popen(words, env={**os.environ, **env}, stderr=subprocess.DEVNULL)
+    with said(checkout, task).open("wb") as file:
+        return subprocess.Popen(words, env={**os.environ, **env}, stdout=file, stderr=subprocess.DEVNULL)
+
+
+def said(checkout: Checkout, task: str) -> Path:
+    return checkout.root.parent / f"{task}.txt"
 
 
 def test_the_setup_runs_in_the_first_workspace_and_the_next_ones_link_what_it_installed(tmp_path: Path) -> None:
@@ -71,6 +79,19 @@ def test_another_lock_file_or_another_setup_is_set_up_anew(tmp_path: Path, name:
         checkout = Checkout(checkout.root)
     checkout.make("two")
     assert (runs(checkout), len(checkout.templates)) == (2, 2)
+
+
+def test_the_file_of_another_tool_is_named_when_its_setup_runs(tmp_path: Path) -> None:
+    setup = 'cp "$CONDUCTOR_ROOT_PATH/.env" . && mkdir -p .venv/lib && echo "*" > .venv/.gitignore'
+    files = {".gitignore": ".env\n", "conductor.json": json.dumps({"scripts": {"setup": setup}})}
+    checkout = Checkout(repository(tmp_path, files))
+    write(checkout.root, {".env": "KEY=1\n"})
+    for task in ("one", "two"):
+        place = checkout.make(task)
+        assert (place / ".env").read_text() == "KEY=1\n"
+        assert (place / ".venv" / "lib").is_symlink()
+        assert git(place, "status", "--short") == ""
+    assert "as conductor.json says: cp " in checkout.heard("setting up")
 
 
 def test_another_file_of_the_project_changes_nothing(tmp_path: Path) -> None:
@@ -119,8 +140,10 @@ def test_a_command_of_a_list_that_fails_is_the_last_one_and_each_begins_in_the_w
 def test_a_setup_that_hangs_is_ended_with_what_it_started(tmp_path: Path) -> None:
     checkout = shop(tmp_path, 'echo begun; sleep 60 & echo $! > "$AGENTD_SOURCE/../pid"; wait')
     checkout.project.config.sections["workspace"]["setup_secs"] = 1  # type: ignore[index]
+    started = time.monotonic()
     with pytest.raises(environment.SetupFailed, match="did not end within 1 s: begun"):
         checkout.make("one")
+    assert time.monotonic() - started < 30
     assert checkout.templates == []
     pid = int((checkout.root.parent / "pid").read_text())
     with suppress(ProcessLookupError):
@@ -140,7 +163,7 @@ def test_of_two_processes_one_sets_up_and_the_other_waits(tmp_path: Path) -> Non
     gate = tmp_path / "gate"
     checkout = shop(tmp_path, f"{INSTALL}; while ! [ -e {gate} ]; do sleep 0.02; done; echo 2 > node_modules/last.js")
     both = [start(checkout, task) for task in ("one", "two")]
-    wait_for(checkout.root / "runs.txt")
+    wait_for(lambda: any("waiting" in said(checkout, task).read_text() for task in ("one", "two")))
     gate.touch()
     assert [one.wait(60) for one in both] == [0, 0]
     assert runs(checkout) == 1
@@ -153,7 +176,7 @@ def test_a_killed_setup_leaves_nothing_that_the_next_one_believes(tmp_path: Path
     gate = tmp_path / "gate"
     checkout = shop(tmp_path, f"{INSTALL}; [ -e {gate} ] || sleep 60; echo 2 > node_modules/last.js")
     killed = start(checkout, "one")
-    wait_for(checkout.root / "runs.txt")
+    wait_for((checkout.root / "runs.txt").exists)
     killed.send_signal(signal.SIGKILL)
     killed.wait(60)
     gate.touch()
@@ -318,6 +341,23 @@ def test_the_cleanup_runs_in_the_workspace_and_its_failure_is_only_told(tmp_path
     environment.clean_up(checkout.project, place, checkout.log)
     assert "exited 4: no database" in checkout.heard("cleanup")
     assert checkout.log.read_text().splitlines().count(str(place)) == 1
+
+
+def test_what_a_workspace_was_given_is_not_its_work_and_goes_with_it(tmp_path: Path) -> None:
+    checkout = shop(tmp_path, f'{INSTALL}; cp "$AGENTD_SOURCE/.env" .; touch "$TMPDIR/mark"')
+    write(checkout.root, {".env": "KEY=1\n"})
+    branch = run_branch.begin(checkout.root, "run", "agentd/run", git(checkout.root, "rev-parse", "HEAD"))
+    env = variables.variables(checkout.root, "run", "one")
+    one = workspace.make(branch, "one", lambda place: environment.provide(checkout.project, place, checkout.log, env))
+    assert (one.path / "node_modules" / "left" / "index.js").exists()
+    assert workspace.collect(checkout.root, one, "nothing") == ("", ())
+    assert (Path(env["TMPDIR"]) / "mark").exists()
+    environment.clean_up(checkout.project, one.path, checkout.log, env)
+    workspace.remove(checkout.root, one)
+    variables.release(checkout.root, "run", "one")
+    assert not one.path.exists()
+    assert not Path(env["TMPDIR"]).exists()
+    assert checkout.templates
 
 
 def test_a_setup_is_not_run_through_a_link_to_its_log(tmp_path: Path) -> None:

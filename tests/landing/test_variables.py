@@ -38,9 +38,22 @@ def record(root: Path, task: str) -> Path:
     return private_folder(root) / "workspaces" / "run" / task
 
 
+def rivals(root: Path, count: int) -> list[str]:
+    """Tasks that would all get the same ports if each were alone."""
+    named: dict[int, list[str]] = {}
+    for number in range(100_000):
+        task = f"task-{number}"
+        first = next(variables.ranges(variables.mark(root, "run", task)))
+        named.setdefault(first, []).append(task)
+        if len(named[first]) == count:
+            return named[first]
+    raise AssertionError("no rivals")
+
+
 def test_no_two_workspaces_have_a_port_in_common(root: Path, tmp_path: Path) -> None:
     other = repository(tmp_path / "other", {})
-    ranges = [ports(place, f"task-{number}") for place in (root, other) for number in range(8)]
+    tasks = {root: rivals(root, 3), other: rivals(other, 3)}
+    ranges = [ports(place, task) for place in tasks for task in tasks[place]]
     assert len(set().union(*ranges)) == len(ranges) * variables.NUMBER
     assert min(map(min, ranges)) >= variables.FIRST
     assert max(map(max, ranges)) <= variables.LAST
@@ -48,7 +61,7 @@ def test_no_two_workspaces_have_a_port_in_common(root: Path, tmp_path: Path) -> 
 
 def test_processes_that_ask_at_once_get_different_ports(root: Path) -> None:
     words = [sys.executable, "-c", PRINT, str(root)]
-    asked = [subprocess.Popen([*words, f"task-{n}"], stdout=subprocess.PIPE, text=True) for n in range(4)]
+    asked = [subprocess.Popen([*words, task], stdout=subprocess.PIPE, text=True) for task in rivals(root, 4)]
     assert len({one.communicate(timeout=60)[0] for one in asked}) == 4
     again = [subprocess.Popen([*words, "same"], stdout=subprocess.PIPE, text=True) for _ in range(3)]
     assert len({one.communicate(timeout=60)[0] for one in again}) == 1
@@ -114,12 +127,13 @@ def test_a_temporary_folder_that_is_a_link_is_refused(root: Path, tmp_path: Path
 
 
 def test_nothing_but_a_temporary_folder_is_removed(root: Path, tmp_path: Path) -> None:
-    variables.variables(root, "run", "one")
-    note = record(root, "one") / "ports.json"
+    mine = variables.variables(root, "run", "one")["TMPDIR"]
     theirs = tmp_path / "theirs"
     theirs.mkdir()
-    note.write_text(re.sub(r'"tmp": "[^"]*"', f'"tmp": "{theirs}"', note.read_text()))
+    (entry,) = (tmp_path / "state" / "agentd" / "ports").glob("*.json")
+    entry.write_text(re.sub(r'"tmp": "[^"]*"', f'"tmp": "{theirs}"', entry.read_text()))
     variables.release(root, "run", "one")
+    shutil.rmtree(mine)
     assert theirs.is_dir()
 
 
@@ -128,6 +142,7 @@ def test_the_name_of_a_database_needs_no_quotes(name: str) -> None:
     found = variables.database(name, "0123abcd")
     assert re.fullmatch(r"[a-z][a-z0-9_]{0,62}", found)
     assert found != variables.database(name, "0123abce")
+    assert variables.database("shop-run-T-001", "0123abcd") == "agentd_shop_run_t_001_0123abcd"
 
 
 def test_each_task_of_each_run_has_a_database_of_its_own(root: Path) -> None:

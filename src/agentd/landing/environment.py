@@ -144,7 +144,14 @@ def _ignored(place: Path) -> list[str]:
     listed = fields(place, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
     others = fields(place, "ls-files", "-z", "--others", "--exclude-standard", "--directory")
     left = [path for path in others if not LEFT_BEHIND.isdisjoint(path.split(b"/"))]
-    return list(dict.fromkeys(os.fsdecode(path).rstrip("/") for path in (*listed, *left)))
+    return list(dict.fromkeys(map(_outermost, (*listed, *left))))
+
+
+def _outermost(path: bytes) -> str:
+    """The first folder of a path that a tool made: one that ignores itself, as .venv may, is listed file by file."""
+    parts = path.rstrip(b"/").split(b"/")
+    length = next((number for number, part in enumerate(parts, 1) if part in LEFT_BEHIND), len(parts))
+    return os.fsdecode(b"/".join(parts[:length]))
 
 
 def _loose(place: Path) -> list[str]:

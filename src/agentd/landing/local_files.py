@@ -134,11 +134,13 @@ def link(source: Path, target: Path) -> bool:
 
 def _link_entries(source: Path, target: Path) -> None:
     """Link the entries of a folder. A relative link is copied: `node_modules/own` may lead to a package of the project,
-    and then it has to be this work tree's package."""
+    and then it has to be this work tree's package. So is .gitignore, which git does not read through a link."""
     for entry in sorted(os.listdir(source)):
         path = source / entry
         if path.is_symlink() and not os.path.isabs(os.readlink(path)):
             (target / entry).symlink_to(os.readlink(path))
+        elif entry == ".gitignore":
+            shutil.copyfile(path, target / entry)
         elif entry.startswith("@") and path.is_dir():  # a scope of npm, with packages in it
             (target / entry).mkdir()
             _link_entries(path, target / entry)

@@ -37,12 +37,12 @@ def variables(root: Path, run: str, task: str) -> dict[str, str]:
     """The variables of a task's workspace; the first time, its ports and its temporary folder are chosen."""
     found = _reserved(root, run, task)
     place = inner(root, workspace.home(root, run) / task)
-    name, mark = f"{run}-{task}".replace("/", "-"), _mark(root, run, task)
+    name = f"{run}-{task}".replace("/", "-")
     made = Path(str(found["tmp"]))
     _make_private(made)
     return {
         "AGENTD_WORKSPACE": name,
-        "AGENTD_DATABASE": database(f"{root.name}-{name}", mark),
+        "AGENTD_DATABASE": database(f"{root.name}-{name}", mark(root, run, task)),
         "AGENTD_PORT": str(found["port"]),
         "TMPDIR": str(made),
         "CONDUCTOR_PORT": str(found["port"]),
@@ -63,23 +63,33 @@ def inner(root: Path, place: Path) -> Path:
     return place / root.relative_to(repository.top(root))
 
 
-def database(name: str, mark: str) -> str:
-    """A name that databases take without quotes; the mark makes it unique."""
+def database(name: str, own: str) -> str:
+    """A name that databases take without quotes; the mark `own` makes it unique."""
     plain = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
-    room = MOST_NAME - len("agentd__") - len(mark)
-    return f"agentd_{plain[:room]}_{mark}"
+    room = MOST_NAME - len("agentd__") - len(own)
+    return f"agentd_{plain[:room]}_{own}"
+
+
+def mark(root: Path, run: str, task: str) -> str:
+    """Eight letters that only this workspace has."""
+    return hashlib.sha256(f"{root}\0{run}\0{task}".encode(errors="surrogateescape")).hexdigest()[:8]
+
+
+def ranges(own: str) -> Iterator[int]:
+    """The first ports of all ranges, from one that depends on the workspace: so it tends to get the same again."""
+    count = (LAST + 1 - FIRST) // NUMBER
+    start = zlib.crc32(own.encode()) % count
+    return (FIRST + NUMBER * ((start + step) % count) for step in range(count))
 
 
 def release(root: Path, run: str, task: str) -> None:
-    """Give up what a workspace had, its temporary folder with all that is in it."""
-    note = _note(root, run, task)
-    found = _read(note)
+    """Give up what a workspace had, its temporary folder with all that is in it, also after its record is gone."""
     with suppress(OSError):
-        note.unlink()
-    if found:
-        _remove(Path(str(found["tmp"])))
-        with suppress(OSError):
-            (_registry() / f"{found['port']}.json").unlink()
+        _note(root, run, task).unlink()
+    registry = _registry()
+    if registry.is_dir():
+        with lock.acquire(registry, "", _PATIENCE, deep=False):
+            _sweep(registry)
 
 
 def _reserved(root: Path, run: str, task: str) -> Mapping[str, Any]:
@@ -95,22 +105,15 @@ def _reserved(root: Path, run: str, task: str) -> Mapping[str, Any]:
         if found:
             return found
         _sweep(registry)
-        mark = _mark(root, run, task)
-        port = next((port for port in _ports(mark) if not (registry / f"{port}.json").exists() and _is_free(port)), 0)
+        own = mark(root, run, task)
+        port = next((port for port in ranges(own) if not (registry / f"{port}.json").exists() and _is_free(port)), 0)
         if not port:
             raise AgentdError(f"No {NUMBER} ports from {FIRST} to {LAST} are free.", "agentd list")
-        chosen = {"port": port, "tmp": str(_temporary(root, mark)), "note": str(note)}
+        chosen = {"port": port, "tmp": str(_temporary(root, own)), "note": str(note)}
         data = json.dumps(chosen).encode() + b"\n"
         durable.replace(registry / f"{port}.json", data, "workspace")
         durable.replace(note, data, "workspace")
     return chosen
-
-
-def _ports(mark: str) -> Iterator[int]:
-    """The first ports of all ranges, from one that depends on the workspace: so it tends to get the same again."""
-    count = (LAST + 1 - FIRST) // NUMBER
-    start = zlib.crc32(mark.encode()) % count
-    return (FIRST + NUMBER * ((start + step) % count) for step in range(count))
 
 
 def _is_free(first: int) -> bool:
@@ -136,12 +139,12 @@ def _sweep(registry: Path) -> None:
                 path.unlink()
 
 
-def _temporary(root: Path, mark: str) -> Path:
+def _temporary(root: Path, own: str) -> Path:
     """Beside the workspaces, if the path of a socket in it is short enough."""
-    beside = workspace.home(root, "").parent / "tmp" / mark
+    beside = workspace.home(root, "").parent / "tmp" / own
     if len(os.fsencode(beside)) <= LONGEST:
         return beside
-    return Path(tempfile.gettempdir(), f"agentd-{os.getuid()}-{mark}")
+    return Path(tempfile.gettempdir(), f"agentd-{os.getuid()}-{own}")
 
 
 def _make_private(path: Path) -> None:
@@ -179,7 +182,3 @@ def _note(root: Path, run: str, task: str) -> Path:
 def _registry() -> Path:
     state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
     return Path(os.path.realpath(state), "agentd", "ports")
-
-
-def _mark(root: Path, run: str, task: str) -> str:
-    return hashlib.sha256(f"{root}\0{run}\0{task}".encode(errors="surrogateescape")).hexdigest()[:8]
