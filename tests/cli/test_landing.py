@@ -325,3 +325,42 @@ def test_a_file_that_a_task_has_written_is_its_own_though_it_did_not_declare_it(
     assert done.returncode == 0
     assert "[b] waits for a, which has tally/a.py" in (many.root.parent / "said").read_text()
     assert sorted(landed(many)) == ["r1: a", "r1: b", "r1: c"]
+
+
+def test_what_runs_in_a_workspace_has_what_the_setup_made_and_names_of_its_own(many: Sandbox) -> None:
+    many.set(
+        "workspace",
+        setup="echo made >> made.log && cp $ROOT_WORKTREE_PATH/.env .env",
+        cleanup="echo $AGENTD_PORT >> $AGENTD_SOURCE/x.log",
+    )
+    (many.root / ".gitignore").write_text("__pycache__/\n*.log\n.env\n")
+    (many.root / ".env").write_text("KEY=1\n")
+    git(many.root, "commit", "--quiet", "--all", "-m", "ignored")
+    told = 'echo "$AGENTD_PORT $TMPDIR $AGENTD_DATABASE" > tally/{0}.txt; cat .env made.log >> tally/{0}.txt'
+    many.script(**{f"make@{item}": {"run": ["sh", "-c", told.format(item)]} for item in "abc"})
+    done = many.run("run", "many", "x", "--name", "r1")
+    assert done.code == 0, done.out
+    texts = [git(many.root, "show", f"agentd/r1:tally/{item}.txt") for item in "abc"]
+    firsts, rests = zip(*(text.split("\n", 1) for text in texts), strict=True)
+    assert set(rests) == {"KEY=1\nmade"}
+    assert all(len({*each}) == 3 for each in zip(*map(str.split, firsts), strict=True))
+    assert done.out.count("setting up the workspace as [workspace] says") == 1
+    assert len((many.root / "x.log").read_text().split()) == 3
+    assert not any(Path(first.split()[1]).exists() for first in firsts)
+
+
+@pytest.mark.parametrize(
+    ("setup", "said"), [("echo no; exit 3", "exited 3: no"), ("sleep 60", "did not end within 1 s")]
+)
+def test_a_setup_that_fails_or_hangs_means_that_the_task_could_not_start(many: Sandbox, setup: str, said: str) -> None:
+    many.set("workspace", setup=setup, setup_secs=1)
+    before = untouched(many)
+    asked = many.run("run", "many", "x", "--name", "r1")
+    assert asked.code == 4
+    assert said in asked.out
+    assert untouched(many) == before
+    assert not landed(many)
+    many.set("workspace", setup="true")
+    many.run("answer", "r1", "UD-1", "again")
+    assert many.run("resume", "r1").code == 0
+    assert len(landed(many)) == 3

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from agentd.git import private_repository
-from agentd.landing import environment, workspace
+from agentd.landing import environment
 from agentd.runs.config import read_config
 from agentd.runs.project import Project
+from agentd.runs.worktree import workspaces_folder
 
 IDENTITY = ("-c", "user.name=a", "-c", "user.email=a@localhost")
 
@@ -45,7 +46,7 @@ class Checkout:
 
     def fresh(self, task: str) -> Path:
         """A workspace with nothing but the files of the last commit."""
-        place = workspace.home(self.root, "run") / task
+        place = workspaces_folder(self.root, "run") / task
         source = private_repository.lender(self.root)
         private_repository.make(source, place, git(self.root, "rev-parse", "HEAD"), f"agentd/{task}")
         return place
@@ -58,7 +59,7 @@ class Checkout:
 
     @property
     def templates(self) -> list[Path]:
-        return sorted((workspace.home(self.root, "").parent / "environments").glob("*/made"))
+        return sorted((workspaces_folder(self.root, "").parent / "environments").glob("*/made"))
 
     def heard(self, words: str) -> str:
         """The one line with these words."""

@@ -43,15 +43,28 @@ def provide(project: Project, place: Path, log: Path, env: Mapping[str, str | No
     made = local_files.copy_named(project.root, inner, project.config, wanted.patterns.encode())
     if made:
         project.say(f"copied into the workspace: {few(made)}")
-    linked = [path for path in _linked(project, wanted) if (project.root / path).exists()]
-    if not linked and not wanted.setup:
+    linked = _linked(project, wanted)
+    name = _key(project, inner, wanted, linked)
+    if not name:
         return
-    known = Template(project, template.key(inner, wanted.setup, *linked, *template.age(project.root, linked)))
+    known = Template(project, name)
     contents = known.contents()
     if contents is None:
         with known.held():
             contents = known.contents() or _make(known, wanted, linked, place, log, env)
     known.give(contents, inner)
+
+
+def stamp(project: Project, place: Path) -> str:
+    """What is installed for the files of a work tree, in a word; nothing if there is nothing to install."""
+    wanted = recipe.find(project)
+    return _key(project, variables.inner(project.root, place), wanted, _linked(project, wanted))
+
+
+def _key(project: Project, inner: Path, wanted: Recipe, linked: list[str]) -> str:
+    if not linked and not wanted.setup:
+        return ""
+    return template.key(inner, wanted.setup, *linked, *template.age(project.root, linked))
 
 
 def clean_up(project: Project, place: Path, log: Path, env: Mapping[str, str | None] = {}) -> None:
@@ -65,11 +78,11 @@ def clean_up(project: Project, place: Path, log: Path, env: Mapping[str, str | N
             project.say(f"⚠ {error.message}")
 
 
-def _linked(project: Project, wanted: Recipe) -> tuple[str, ...]:
+def _linked(project: Project, wanted: Recipe) -> list[str]:
     """The paths of the checkout that workspaces share; what is installed there only if no setup installs it."""
-    if wanted.setup:
-        return local_files.named(project.config, "link")
-    return tuple(local_files.shared(project.root, project.config))
+    config, root = project.config, project.root
+    named = local_files.named(config, "link") if wanted.setup else local_files.shared(root, config)
+    return [path for path in named if (root / path).exists()]
 
 
 def _make(

@@ -1,5 +1,6 @@
 """Work trees in which commits are checked out to be proved, made once and used again. Nothing of value is in them."""
 
+import itertools
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -17,18 +18,26 @@ from agentd.runs.worktree import workspaces_folder
 class ProvingGround:
     """The work trees of one run for proofs; as many as there are proofs side by side."""
 
-    def __init__(self, branch: RunBranch, provide: Callable[[Path], None] = lambda place: None) -> None:
-        self.branch, self.provide = branch, provide
+    def __init__(
+        self,
+        branch: RunBranch,
+        provide: Callable[[Path], None] = lambda place: None,
+        stamp: Callable[[Path], str] = lambda place: "",
+    ) -> None:
+        """`provide` adds what is installed, and `stamp` tells for which files that is: others need another work tree."""
+        self.branch, self.provide, self.stamp = branch, provide, stamp
         self.home = workspaces_folder(branch.root, branch.key)
         self._free: list[Path] = []
-        self._made = 0
+        self._stamps: dict[Path, str] = {}
+        self._numbers = itertools.count(1)
 
     @contextmanager
     def checked_out(self, commit: str) -> Iterator[Path]:
         """A work tree that has exactly the files of a commit, and what is installed for them."""
-        place = self._free.pop() if self._free else self._make(commit)
+        place = self._free.pop() if self._free else self.home / f".proof-{next(self._numbers)}.{os.getpid()}.0.tmp"
         try:
-            self._reset(place, commit)
+            if not self._reset(place, commit):
+                self._make(place, commit)
             yield place
         finally:
             self._free.append(place)
@@ -39,20 +48,20 @@ class ProvingGround:
         self._free.clear()
         workspace.tidy(self.home)
 
-    def _make(self, commit: str) -> Path:
-        self._made += 1
-        place = self.home / f".proof-{self._made}.{os.getpid()}.0.tmp"
+    def _make(self, place: Path, commit: str) -> None:
+        shutil.rmtree(place, ignore_errors=True)
         place.parent.mkdir(parents=True, exist_ok=True)
         private_repository.make(private_repository.lender(self.branch.root), place, commit, "agentd/proof")
+        self._stamps[place] = self.stamp(place)
         self.provide(place)
-        return place
 
-    def _reset(self, place: Path, commit: str) -> None:
-        """Check out a commit over whatever tests have left; if that fails, make the work tree anew."""
+    def _reset(self, place: Path, commit: str) -> bool:
+        """Check out a commit over whatever tests have left; False if that is not possible, or not enough."""
+        if place not in self._stamps:
+            return False
         try:
             run(place, "checkout", "--quiet", "--force", "--detach", commit)
             run(place, "clean", "--quiet", "-ffd")
+            return self.stamp(place) == self._stamps[place]
         except AgentdError:
-            shutil.rmtree(place, ignore_errors=True)
-            private_repository.make(private_repository.lender(self.branch.root), place, commit, "agentd/proof")
-            self.provide(place)
+            return False

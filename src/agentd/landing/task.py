@@ -11,7 +11,7 @@ from typing import Any
 from agentd.agents.table import ADAPTERS
 from agentd.engine.waves import Item
 from agentd.git import merging, repository, trees
-from agentd.landing import leases, run_branch, workspace
+from agentd.landing import environment, leases, run_branch, variables, workspace
 from agentd.landing.admission import Admission
 from agentd.landing.proving import ProvingGround
 from agentd.landing.queue import Conflict, Finished, Landed, LandingQueue, Red, Verdict
@@ -36,7 +36,12 @@ class Landing:
     def __init__(self, work: Work) -> None:
         self.branch = branch_of(work)
         self.queue = LandingQueue(self.branch)
-        self.ground = ProvingGround(self.branch)
+        log = work.top.store.folder / "calls" / "proof-setup.log"
+        self.ground = ProvingGround(
+            self.branch,
+            lambda place: environment.provide(work.project, place, log),
+            lambda place: environment.stamp(work.project, place),
+        )
         self.admission = Admission()
 
     def close(self) -> None:
@@ -88,18 +93,24 @@ def may_begin(work: Work, item: Item, under_way: Sequence[Item]) -> str:
 def open_workspace(work: Work) -> Outcome:
     """Make the workspace of a task; if that cannot be, the task could not start, and nothing runs anywhere else."""
     try:
-        one = workspace.make(landing_of(work).branch, work.item)
+        return Outcome("done", _open(work).place)
     except CouldNotStart as error:
         return Outcome("could_not_start", f"{error.message} Fix: {error.fix}")
-    return _opened(work, one)
 
 
-def _opened(work: Work, one: Workspace) -> Outcome:
-    root = work.project.root
-    point_home(one.path / ".git", root)
-    inner = one.path / root.relative_to(repository.top(root))
-    work.note("git", {"worktree": os.path.relpath(inner, root), "base": one.base})
-    return Outcome("done", one.place)
+def _open(work: Work, tree: str = "", why: str = "") -> Workspace:
+    """Make the workspace with all that its task needs, and have the run work there."""
+    root, branch = work.project.root, landing_of(work).branch
+    own = variables.variables(root, branch.key, work.item)
+
+    def provide(place: Path) -> None:
+        point_home(place / ".git", root)
+        environment.provide(work.project, place, work.store.folder / "calls" / "setup.log", own)
+
+    one = workspace.make(branch, work.item, provide, tree, why)
+    inner = variables.inner(root, one.path)
+    work.note("git", {"worktree": os.path.relpath(inner, root), "base": one.base, "variables": own})
+    return one
 
 
 def land(work: Work, prove: Prove, subject: str, body: str = "", files: Sequence[str] = ()) -> Outcome:
@@ -111,7 +122,7 @@ def land(work: Work, prove: Prove, subject: str, body: str = "", files: Sequence
     landing, root = landing_of(work), work.project.root
     branch, queue = landing.branch, landing.queue
     if work.item in queue.landed:
-        _remove(root, branch, work.item)
+        _remove(work, branch)
         return Outcome("landed", queue.landed[work.item][:12])
     said = run_branch.message(subject, body, branch, work.item, authors(work))
     one = workspace.find(root, branch.key, work.item)
@@ -126,12 +137,12 @@ def land(work: Work, prove: Prove, subject: str, body: str = "", files: Sequence
         commit = workspace.kept(root, branch.key, work.item)
         base = merging.parent(root, commit) if commit else ""
     if not commit:
-        _remove(root, branch, work.item)
+        _remove(work, branch)
         return Outcome("landed", "nothing was changed")
 
     def proved(tried: str) -> Verdict:
         with landing.ground.checked_out(tried) as place:
-            return prove(place / root.relative_to(repository.top(root)))
+            return prove(variables.inner(root, place))
 
     undeclared = (
         leases.undeclared({work.item: files}, {work.item: trees.differing(root, base, commit)}) if files else {}
@@ -140,7 +151,7 @@ def land(work: Work, prove: Prove, subject: str, body: str = "", files: Sequence
         work.say(f"⚠ written without being declared: {', '.join(undeclared[work.item])}")
     result = queue.land(Finished(work.item, commit, base, said), proved)
     if isinstance(result, Landed):
-        _remove(root, branch, work.item)
+        _remove(work, branch)
         work.note(LANDED, {"commit": result.commit, "proof": result.note})
         return Outcome("landed", result.commit[:12])
     return _go_back(work, branch, Finished(work.item, commit, base, said), result)
@@ -148,7 +159,7 @@ def land(work: Work, prove: Prove, subject: str, body: str = "", files: Sequence
 
 def _go_back(work: Work, branch: RunBranch, mine: Finished, result: Conflict | Red) -> Outcome:
     """Give the task a workspace with both sides, on top of what has landed, and say what is what in a document."""
-    root, task = branch.root, work.item
+    root = branch.root
     if isinstance(result, Conflict):
         why, tree, note = "conflict", result.tree, ", ".join(result.files)
         note += f" (with {', '.join(result.others)})" if result.others else ""
@@ -157,8 +168,8 @@ def _go_back(work: Work, branch: RunBranch, mine: Finished, result: Conflict | R
         why, tree = "red", merging.merge(root, result.on, mine.commit).tree
         note = f"together with {result.culprit}: {result.note}" if result.culprit else result.note
         work.write(RED, red_text(branch, mine, result))
-    _remove(root, branch, task)
-    _opened(work, workspace.make(branch, task, tree=tree, why=why))
+    _remove(work, branch)
+    _open(work, tree, why)
     return Outcome(why, note)
 
 
@@ -172,10 +183,13 @@ def _unsettled(root: Path, one: Workspace, commit: str) -> str:
     return f"markers are left in {', '.join(left)}" if left else ""
 
 
-def _remove(root: Path, branch: RunBranch, task: str) -> None:
-    one = workspace.find(root, branch.key, task)
+def _remove(work: Work, branch: RunBranch) -> None:
+    root = work.project.root
+    one = workspace.find(root, branch.key, work.item)
     if one:
+        environment.clean_up(work.project, one.path, work.store.folder / "calls" / "setup.log", work.variables)
         workspace.remove(root, one)
+    variables.release(root, branch.key, work.item)
 
 
 def authors(work: Work) -> list[str]:

@@ -13,7 +13,7 @@ import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from agentd import files
@@ -21,9 +21,11 @@ from agentd.errors import AgentdError, Held, Stopped
 from agentd.evidence.detection.folder import MANIFESTS
 from agentd.evidence.detection.node import LOCKS
 from agentd.git.program import fields
-from agentd.landing import local_files, workspace
+from agentd.landing import local_files
 from agentd.runs.project import Project
+from agentd.runs.worktree import beside
 from agentd.state import crash, durable, lock, reading
+from agentd.values import dataclass
 
 HOME, MADE, TREE, ABOUT = "environments", "made", "tree", "about.json"
 VERSION = 1
@@ -87,7 +89,7 @@ class Template:
 
     def __init__(self, project: Project, name: str) -> None:
         self.project = project
-        self.folder = workspace.home(project.root, "").parent / HOME / name
+        self.folder = beside(project.root) / HOME / name
         self.made = self.folder / MADE
 
     def contents(self) -> Contents | None:

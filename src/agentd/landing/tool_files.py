@@ -6,10 +6,10 @@ The texts are read as each tool documents them. A file that means nothing to its
 import shlex
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from agentd.text import jsonc, toml
+from agentd.values import dataclass
 
 CURSOR = ".cursor/worktrees.json"
 CODEX = ".codex/environments/environment.toml"

@@ -21,6 +21,7 @@ from typing import Any
 from agentd.errors import AgentdError
 from agentd.git import repository
 from agentd.landing import workspace
+from agentd.runs.worktree import beside, workspaces_folder
 from agentd.state import durable, lock, reading
 from agentd.state.layout import private_folder
 
@@ -36,7 +37,7 @@ _TEMPORARY = re.compile(r"/.*-agentd/tmp/[0-9a-f]{8}|/.*/agentd-[0-9]+-[0-9a-f]{
 def variables(root: Path, run: str, task: str) -> dict[str, str]:
     """The variables of a task's workspace; the first time, its ports and its temporary folder are chosen."""
     found = _reserved(root, run, task)
-    place = inner(root, workspace.home(root, run) / task)
+    place = inner(root, workspaces_folder(root, run) / task)
     name = f"{run}-{task}".replace("/", "-")
     made = Path(str(found["tmp"]))
     _make_private(made)
@@ -141,9 +142,9 @@ def _sweep(registry: Path) -> None:
 
 def _temporary(root: Path, own: str) -> Path:
     """Beside the workspaces, if the path of a socket in it is short enough."""
-    beside = workspace.home(root, "").parent / "tmp" / own
-    if len(os.fsencode(beside)) <= LONGEST:
-        return beside
+    near = beside(root) / "tmp" / own
+    if len(os.fsencode(near)) <= LONGEST:
+        return near
     return Path(tempfile.gettempdir(), f"agentd-{os.getuid()}-{own}")
 
 

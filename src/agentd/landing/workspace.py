@@ -11,7 +11,7 @@ import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,7 @@ class Workspace:
     base   the commit that it began with
     made   when, in seconds since 1970
     tree   the files that it began with, where those are not the commit's, and `why` they are not
+    ready  it has all that its task needs besides its files
     """
 
     run: str
@@ -49,6 +50,7 @@ class Workspace:
     made: float
     tree: str = ""
     why: str = ""
+    ready: bool = False
 
     @property
     def path(self) -> Path:
@@ -65,38 +67,45 @@ def make(
     """
     root = branch.root
     known = find(root, branch.key, task)
-    if known and known.path.is_dir():
+    if known and known.ready and known.path.is_dir():
         return known
     place = workspaces_folder(root, branch.key) / task
+    if known:  # a kill came before it was ready
+        _remove_tree(place)
     if not NAME.fullmatch(task) or os.path.lexists(place):
         raise CouldNotStart(f"{place} is in the way of the workspace.", f"mv {quoted(place)} {quoted(place)}-old")
     temp = place.with_name(f".{task}.{os.getpid()}.{time.monotonic_ns()}.tmp")
+    folder = _record(root, branch.key, task)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         sweep(place.parent)
-        base = branch.tip()
-        missing = private_repository.make(lender(root), temp, base, f"agentd/{task}")
+        found = Workspace(branch.key, task, str(place), branch.tip(), time.time(), tree, why)
+        missing = private_repository.make(lender(root), temp, found.base, f"agentd/{task}")
         if missing:
-            raise AgentdError(
-                f"the submodules {', '.join(missing)} are not checked out",
-                f"git -C {quoted(root)} submodule update --init",
-            )
+            what = f"the submodules {', '.join(missing)} are not checked out"
+            raise AgentdError(what, f"git -C {quoted(root)} submodule update --init")
         if tree:
             run(temp, "read-tree", "--reset", "-u", tree)
-        provide(temp)
-        found = Workspace(branch.key, task, str(place), base, time.time(), tree, why)
-        folder = _record(root, branch.key, task)
         durable.make_folder(folder)
         shutil.copy2(temp / ".git" / "index", folder / INDEX)
-        durable.replace(folder / RECORD, json.dumps(asdict(found)).encode() + b"\n", "workspace")
+        _note(folder, found)
         temp.rename(place)
-    except (AgentdError, OSError) as error:
-        _remove_tree(temp)
-        if isinstance(error, CouldNotStart):
+        provide(place)
+        found = replace(found, ready=True)
+        _note(folder, found)
+    except BaseException as error:
+        for path in (temp, place, folder):
+            _remove_tree(path)
+        tidy(place.parent)
+        if isinstance(error, CouldNotStart) or not isinstance(error, AgentdError | OSError):
             raise
         trouble = error if isinstance(error, AgentdError) else durable.trouble(place, error, "made")
         raise CouldNotStart(f"The workspace of {task} could not be made: {trouble.message}", trouble.fix) from error
     return found
+
+
+def _note(folder: Path, found: Workspace) -> None:
+    durable.replace(folder / RECORD, json.dumps(asdict(found)).encode() + b"\n", "workspace")
 
 
 def find(root: Path, key: str, task: str) -> Workspace | None:

@@ -76,6 +76,14 @@ class Work:
             return (self.project.root / found).resolve()
         return self.parent.cwd if self.parent else self.project.root
 
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """What belongs to the worktree of this run, or of one above it, besides its files: ports, a temporary folder."""
+        found = self.state.fields.get("git")
+        if isinstance(found, Mapping) and isinstance(found.get("variables"), Mapping):
+            return {str(name): str(value) for name, value in found["variables"].items()}
+        return self.parent.variables if self.parent else {}
+
     def named(self, artifact: str) -> str:
         """An artifact's name in this run: `{item}` stands for the item it is the child of."""
         return artifact.replace("{item}", self.item)
@@ -87,6 +95,7 @@ class Work:
         """What every program of this run carries, so that it can be found if agentd is killed."""
         intent = self.state.run.intent
         return {
+            **self.variables,
             "AGENTD_RUN": str(self.top.store.folder),
             "AGENTD_DESK": str(self.store.folder),
             "AGENTD_CALL": intent.call if intent else "",

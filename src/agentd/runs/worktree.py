@@ -20,23 +20,23 @@ def branch_name(run: str) -> str:
 
 
 def worktree_path(root: Path, run: str) -> Path:
-    """Beside the repository, also for a project in a folder of it: inside, git would take it for new files."""
-    return _beside(root) / run
+    return beside(root) / run
 
 
 def workspaces_folder(root: Path, key: str) -> Path:
     """Where the tasks of a run (`FAMILY/NAME`) have their workspaces."""
-    return _beside(root) / "tasks" / key
+    return beside(root) / "tasks" / key
 
 
 def workspace_around(root: Path, folder: Path) -> Path | None:
     """The workspace that a folder is in, or None: `tasks/FAMILY/RUN/TASK` beside the repository."""
-    home = _beside(root) / "tasks"
+    home = beside(root) / "tasks"
     if not folder.is_relative_to(home):
         return None
     parts = folder.relative_to(home).parts[:3]
     return home.joinpath(*parts) if len(parts) == 3 else None
 
 
-def _beside(root: Path) -> Path:
+def beside(root: Path) -> Path:
+    """Where agentd puts work trees: beside the repository, as inside git would take them for new files."""
     return (work_tree(root) or root).parent / f"{root.name}-agentd"
