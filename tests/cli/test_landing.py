@@ -364,3 +364,17 @@ def test_a_setup_that_fails_or_hangs_means_that_the_task_could_not_start(many: S
     many.run("answer", "r1", "UD-1", "again")
     assert many.run("resume", "r1").code == 0
     assert len(landed(many)) == 3
+
+
+def test_nobody_works_if_git_does_not_know_whose_the_commits_would_be(many: Sandbox, tmp_path: Path) -> None:
+    git(many.root, "config", "--unset", "user.name")
+    git(many.root, "config", "--unset", "user.email")
+    nobody = {"HOME": str(tmp_path), "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null", "EMAIL": ""}
+    git(many.root, "config", "user.useConfigOnly", "true")
+    refused = many.run("run", "many", "x", "--name", "r1", env=nobody)
+    assert refused.code == 1
+    assert "git does not know your name" in refused.err
+    assert not list((many.root / "agentd/runs/r1").rglob("calls/make*"))
+    ada = {f"GIT_{who}_{what}": f"ada@{what}" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    assert many.run("resume", "r1", env={**nobody, **ada}).code == 0
+    assert git(many.root, "log", "-1", "--format=%an <%ae>", "agentd/r1") == "ada@NAME <ada@EMAIL>"

@@ -2,14 +2,14 @@
 
 import os
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from agentd import temporary
 from agentd.errors import AgentdError, Refused
 from agentd.git import repository
-from agentd.git.program import fields, quoted, run, text
+from agentd.git.program import fields, person, quoted, run, text
 from agentd.values import dataclass
 
 # What git has begun and not finished, by a file in its private folder, and how a person ends it.
@@ -88,8 +88,7 @@ def commit(folder: Path, paths: Sequence[str], message: str) -> str:
 
     A hook can put other content and other files into the commit. Of the files given here, the index then has what HEAD has.
     """
-    person = {name: value for name, value in os.environ.items() if name.startswith(("GIT_AUTHOR_", "GIT_COMMITTER_"))}
-    _refuse_unknown_person(folder, person)
+    refuse_unknown_person(folder)
     new = set(fields(folder, "ls-files", "-z", "--others"))
     with temporary.folder() as room:
         (room / "message").write_text(message, encoding="utf-8")
@@ -100,7 +99,7 @@ def commit(folder: Path, paths: Sequence[str], message: str) -> str:
             run(folder, *_literal("add", "--intent-to-add"), *fresh)
         try:
             words = ("--quiet", "--only", "--cleanup=whitespace", f"--file={room / 'message'}")
-            run(folder, *_literal("commit", *words), *every, env=person, isolated=False)
+            run(folder, *_literal("commit", *words), *every, env=person(), isolated=False)
         except AgentdError as error:
             if unknown:  # without a path, everything would be reset
                 run(folder, *_literal("reset", "--quiet"), *fresh)
@@ -133,10 +132,11 @@ def find(folder: Path, trailer: str, since: str) -> str:
     return ""
 
 
-def _refuse_unknown_person(folder: Path, person: Mapping[str, str]) -> None:
+def refuse_unknown_person(folder: Path) -> None:
+    """Refuse to begin what ends with a commit if git does not know whose it would be."""
     for ident in ("GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"):
         try:
-            run(folder, "var", ident, env=person)
+            run(folder, "var", ident, env=person())
         except AgentdError:
             here = quoted(folder)
             fix = f'git -C {here} config user.name "YOUR NAME" && git -C {here} config user.email YOU@EXAMPLE.COM'

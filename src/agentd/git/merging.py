@@ -2,12 +2,12 @@
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 from agentd.errors import AgentdError
-from agentd.git.program import run, text
+from agentd.git.program import person, run, text
 from agentd.process.plain import run_plain
 from agentd.values import dataclass
 
@@ -84,10 +84,10 @@ def grep(folder: Path, commit: str, pattern: str) -> tuple[str, ...]:
     return tuple(os.fsdecode(name.partition(b":")[2]) for name in found.split(b"\0") if name)
 
 
-def commit_tree(folder: Path, tree: str, parents: Iterable[str], message: str, person: Mapping[str, str] = {}) -> str:
+def commit_tree(folder: Path, tree: str, parents: Iterable[str], message: str) -> str:
     """Store a commit of a tree, by the person that git knows, and return its hash."""
     before = (word for parent in parents for word in ("-p", parent))
-    return text(folder, "commit-tree", tree, *before, stdin=message.encode("utf-8", "replace"), env=person)
+    return text(folder, "commit-tree", tree, *before, stdin=message.encode("utf-8", "replace"), env=person())
 
 
 def look_up(folder: Path, ref: str) -> Ref:

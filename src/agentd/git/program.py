@@ -70,6 +70,11 @@ def fields(folder: Path, *args: str, env: Mapping[str, str] = {}) -> list[bytes]
     return [field for field in run(folder, *args, env=env).split(b"\0") if field]
 
 
+def person() -> dict[str, str]:
+    """Return who commits, as far as the environment says it."""
+    return {name: value for name, value in os.environ.items() if name.startswith(("GIT_AUTHOR_", "GIT_COMMITTER_"))}
+
+
 def quoted(folder: Path) -> str:
     """Return a folder as a person pastes it into a shell."""
     return shlex.quote(str(folder))

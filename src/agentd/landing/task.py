@@ -10,7 +10,7 @@ from typing import Any
 
 from agentd.agents.table import ADAPTERS
 from agentd.engine.waves import Item
-from agentd.git import merging, repository, trees
+from agentd.git import committing, merging, repository, trees
 from agentd.landing import environment, leases, run_branch, variables, workspace
 from agentd.landing.admission import Admission
 from agentd.landing.proving import ProvingGround
@@ -65,6 +65,7 @@ def branch_of(work: Work) -> RunBranch:
     if not repository.is_repository(root):
         what = f"{root} is not a git repository with a commit, so no task can have a workspace."
         raise CouldNotStart(what, "git init && git add --all && git commit -m start")
+    committing.refuse_unknown_person(root)
     name = top.state.run.name
     return run_branch.begin(root, _key(work), branch_name(name), repository.head(root))
 
