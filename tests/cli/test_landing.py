@@ -378,3 +378,59 @@ def test_nobody_works_if_git_does_not_know_whose_the_commits_would_be(many: Sand
     ada = {f"GIT_{who}_{what}": f"ada@{what}" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     assert many.run("resume", "r1", env={**nobody, **ada}).code == 0
     assert git(many.root, "log", "-1", "--format=%an <%ae>", "agentd/r1") == "ada@NAME <ada@EMAIL>"
+
+
+CLASH = {f"make@{item}": {"replace": {"tally/words.py": [["def count(", f"# {item}\ndef count("]]}} for item in "ab"}
+
+
+def test_work_that_is_dropped_to_settle_a_conflict_does_not_land_and_is_kept(many: Sandbox) -> None:
+    many.script(**CLASH, settle={"run": ["git", "checkout", "--quiet", "--force", "HEAD", "--", "."]})
+    asked = many.run("run", "many", "x", "--name", "r1")
+    assert asked.code == 4
+    (lost,) = {"a", "b"} - {subject.removeprefix("Add ") for subject in landed(many)}
+    assert f"nothing of the work of {lost} is left" in asked.out
+    kept = git(
+        many.root,
+        "for-each-ref",
+        "--format=%(refname)",
+        f"refs/agentd/own/r1/tasks/{lost}",
+        f"refs/agentd/own/r1/earlier/{lost}",
+    )
+    assert any(f"# {lost}" in git(many.root, "show", f"{ref}:tally/words.py") for ref in kept.splitlines())
+
+
+def test_a_workspace_with_markers_that_somebody_removed_comes_back_with_them(many: Sandbox) -> None:
+    many.script(**CLASH, settle={"append": {"tally/other.py": "DONE = True\n"}})
+    many.run("run", "many", "x", "--name", "r1")
+    home = many.root.parent / f"{many.root.name}-agentd/tasks/own/r1"
+    (place,) = [each for each in home.iterdir() if not each.name.startswith(".")]
+    shutil.rmtree(place)
+    many.script(settle={"run": ["sed", "-i", "-E", "/^(<<<<<<<|=======|>>>>>>>)/d", "tally/words.py"]})
+    many.run("answer", "r1", "UD-1", "again")
+    many.run("resume", "r1")
+    assert "<<<" not in git(many.root, "show", "agentd/r1:tally/words.py")
+
+
+def test_a_task_that_begins_anew_begins_at_the_tip_and_its_earlier_work_is_kept(many: Sandbox) -> None:
+    bad = "import unittest\n\nclass T(unittest.TestCase):\n    def test_it(self):\n        self.fail()\n"
+    mend = {"append": {"tally/half.py": "HALF = 1\n"}}
+    many.script(**{"make@a": {"files": {"tests/test_a.py": bad}}, "mend": mend})
+    assert many.run("run", "many", "x", "--name", "r1").code == 4
+    many.script(**{"make@a": {"files": {"tally/a.py": "A = 1\n"}}})
+    many.run("answer", "r1", "UD-1", "again")
+    done = many.run("resume", "r1")
+    assert done.code == 0, done.out
+    assert "what an earlier attempt at a wrote is kept below refs/agentd/own/r1/" in done.out
+    assert "tests/test_a.py" not in git(many.root, "ls-tree", "-r", "--name-only", "agentd/r1")
+    kept = git(many.root, "for-each-ref", "--format=%(refname)", "refs/agentd/own/r1/earlier/a").splitlines()
+    assert any("tests/test_a.py" in git(many.root, "ls-tree", "-r", "--name-only", ref) for ref in kept)
+
+
+def test_a_nested_repository_is_told_and_keeps_nothing_from_landing(many: Sandbox) -> None:
+    words = "mkdir inner && cd inner && git init -q && echo x > x"
+    many.script(**{"make@a": {"files": {"tally/a.py": "A = 1\n"}, "run": ["sh", "-c", words]}})
+    done = many.run("run", "many", "x", "--name", "r1")
+    assert done.code == 0, done.err
+    assert "⚠ not part of the work: inner" in done.out
+    assert "the workspace stays" in done.out
+    assert (many.root.parent / f"{many.root.name}-agentd/tasks/own/r1/a/inner/x").exists()

@@ -12,6 +12,7 @@ from agentd.process.plain import run_plain
 from agentd.values import dataclass
 
 NEEDED = (2, 38)  # `merge-tree --write-tree`
+_MOST_NAMED = 1000  # paths on a command line
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 
 
@@ -78,9 +79,13 @@ def parent(folder: Path, commit: str) -> str:
     return text(folder, "rev-parse", f"{commit}^")
 
 
-def grep(folder: Path, commit: str, pattern: str) -> tuple[str, ...]:
-    """Return the files of a commit that have a line which an extended regular expression matches."""
-    found = run(folder, "grep", "-z", "--name-only", "--full-name", "-I", "-E", "-e", pattern, commit, accept=(0, 1))
+def grep(folder: Path, commit: str, pattern: str, files: Iterable[str]) -> tuple[str, ...]:
+    """Return those of the files that have a line in a commit which an extended regular expression matches."""
+    words = ("grep", "-z", "--name-only", "-I", "-E", "-e", pattern, commit, "--")
+    wanted = [f":(top,literal){name}" for name in files]
+    if not wanted:
+        return ()
+    found = run(folder, *words, *(wanted if len(wanted) <= _MOST_NAMED else ["."]), accept=(0, 1))
     return tuple(os.fsdecode(name.partition(b":")[2]) for name in found.split(b"\0") if name)
 
 

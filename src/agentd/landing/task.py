@@ -10,6 +10,7 @@ from typing import Any
 
 from agentd.agents.table import ADAPTERS
 from agentd.engine.waves import Item
+from agentd.errors import AgentdError
 from agentd.git import committing, merging, repository, trees
 from agentd.landing import environment, leases, run_branch, variables, workspace
 from agentd.landing.admission import Admission
@@ -26,6 +27,7 @@ from agentd.usage.recorded_calls import calls_in
 SERVICE = "landing"
 LANDED = "landed"  # the field of a task that says as which commit, and what proved it
 CONFLICT, RED = "conflict.md", "red.md"
+MARKER = r"^(<<<<<<<|>>>>>>>) [0-9a-f]{40,64}$"  # as merges here write them, with the names of commits
 _SHOWN = 20_000  # characters of a patch
 Prove = Callable[[Path], Verdict]
 
@@ -94,24 +96,38 @@ def may_begin(work: Work, item: Item, under_way: Sequence[Item]) -> str:
 def open_workspace(work: Work) -> Outcome:
     """Make the workspace of a task; if that cannot be, the task could not start, and nothing runs anywhere else."""
     try:
+        landing, task = landing_of(work), _task(work)
+        left = workspace.find(work.project.root, landing.branch.key, task)
+        if left and (left.why or workspace.written(work.project.root, left)):
+            work.say(f"what an earlier attempt at {task} wrote is kept below refs/agentd/{left.run}/")
+            _remove(work, landing.branch)
         return Outcome("done", _open(work).place)
     except CouldNotStart as error:
         return Outcome("could_not_start", f"{error.message} Fix: {error.fix}")
 
 
+def _task(work: Work) -> str:
+    """The name of a task among all of its run: that of its item, after those of the items it is in."""
+    return ".".join(work.items_above())
+
+
 def _open(work: Work, tree: str = "", why: str = "") -> Workspace:
     """Make the workspace with all that its task needs, and have the run work there."""
-    root, branch = work.project.root, landing_of(work).branch
-    own = variables.variables(root, branch.key, work.item)
+    root, branch, task = work.project.root, landing_of(work).branch, _task(work)
+    own = variables.variables(root, branch.key, task)
 
     def provide(place: Path) -> None:
         point_home(place / ".git", root)
-        environment.provide(work.project, place, work.store.folder / "calls" / "setup.log", own)
+        environment.provide(work.project, place, _log(work), own)
 
-    one = workspace.make(branch, work.item, provide, tree, why)
+    one = workspace.make(branch, task, provide, tree, why)
     inner = variables.inner(root, one.path)
     work.note("git", {"worktree": os.path.relpath(inner, root), "base": one.base, "variables": own})
     return one
+
+
+def _log(work: Work) -> Path:
+    return work.store.folder / "calls" / "setup.log"
 
 
 def land(work: Work, prove: Prove, subject: str, body: str = "", files: Sequence[str] = ()) -> Outcome:
@@ -120,13 +136,12 @@ def land(work: Work, prove: Prove, subject: str, body: str = "", files: Sequence
     `landed`: it is there, and its workspace is gone. `red`: it is not good together with what is there. `conflict`: it
     changed the same lines. Then the workspace has both, on top of what has landed, and a document says what is what.
     """
-    landing, root = landing_of(work), work.project.root
+    landing, root, task = landing_of(work), work.project.root, _task(work)
     branch, queue = landing.branch, landing.queue
-    if work.item in queue.landed:
-        _remove(work, branch)
-        return Outcome("landed", queue.landed[work.item][:12])
-    said = run_branch.message(subject, body, branch, work.item, authors(work))
-    one = workspace.find(root, branch.key, work.item)
+    if task in queue.landed:
+        return _landed(work, branch, queue.landed[task][:12])
+    said = run_branch.message(subject, body, branch, task, authors(work))
+    one = workspace.find(root, branch.key, task)
     if one and one.path.is_dir():
         commit, left_out = workspace.collect(root, one, said)
         base = one.base
@@ -134,28 +149,36 @@ def land(work: Work, prove: Prove, subject: str, body: str = "", files: Sequence
             work.say(f"⚠ not part of the work: {', '.join(left_out)}")
         if one.why and (unsettled := _unsettled(root, one, commit)):
             return Outcome(one.why, unsettled)
-    else:  # a kill came between two workspaces
-        commit = workspace.kept(root, branch.key, work.item)
+    else:  # a kill came between two workspaces, or somebody removed it
+        commit = workspace.kept(root, branch.key, task)
         base = merging.parent(root, commit) if commit else ""
     if not commit:
-        _remove(work, branch)
-        return Outcome("landed", "nothing was changed")
+        return _landed(work, branch, "nothing was changed")
+    written = trees.differing(root, base, commit)
+    if not (one and one.path.is_dir()) and (marked := merging.grep(root, commit, MARKER, written)):
+        _open(work, merging.tree_of(root, commit), "conflict")
+        return Outcome("conflict", f"markers are left in {', '.join(marked)}")
+    for each in leases.undeclared({task: files}, {task: written}).get(task, ()) if files else ():
+        work.say(f"⚠ written without being declared: {each}")
 
     def proved(tried: str) -> Verdict:
         with landing.ground.checked_out(tried) as place:
             return prove(variables.inner(root, place))
 
-    undeclared = (
-        leases.undeclared({work.item: files}, {work.item: trees.differing(root, base, commit)}) if files else {}
-    )
-    if undeclared:
-        work.say(f"⚠ written without being declared: {', '.join(undeclared[work.item])}")
-    result = queue.land(Finished(work.item, commit, base, said), proved)
+    mine = Finished(task, commit, base, said)
+    result = queue.land(mine, proved)
     if isinstance(result, Landed):
-        _remove(work, branch)
         work.note(LANDED, {"commit": result.commit, "proof": result.note})
-        return Outcome("landed", result.commit[:12])
-    return _go_back(work, branch, Finished(work.item, commit, base, said), result)
+        return _landed(work, branch, result.commit[:12])
+    return _go_back(work, branch, mine, result)
+
+
+def _landed(work: Work, branch: RunBranch, note: str) -> Outcome:
+    try:
+        _remove(work, branch)
+    except AgentdError as error:
+        work.say(f"⚠ the workspace stays: {error.message}")
+    return Outcome("landed", note)
 
 
 def _go_back(work: Work, branch: RunBranch, mine: Finished, result: Conflict | Red) -> Outcome:
@@ -175,22 +198,22 @@ def _go_back(work: Work, branch: RunBranch, mine: Finished, result: Conflict | R
 
 
 def _unsettled(root: Path, one: Workspace, commit: str) -> str:
-    """Why the work is not to be tried again: nothing was done since it came back, or markers were left."""
-    if merging.tree_of(root, commit or one.base) == one.tree:
+    """Why work that came back is not to be tried again: it was dropped, left as it was, or still has markers."""
+    if not commit:
+        return f"nothing of the work of {one.task} is left"
+    if merging.tree_of(root, commit) == one.tree:
         return "nothing was changed since it came back"
-    left = (
-        merging.grep(root, commit, r"^(<<<<<<<|>>>>>>>) [0-9a-f]{40,64}$") if commit and one.why == "conflict" else ()
-    )
+    left = merging.grep(root, commit, MARKER, trees.differing(root, one.base, commit))
     return f"markers are left in {', '.join(left)}" if left else ""
 
 
 def _remove(work: Work, branch: RunBranch) -> None:
-    root = work.project.root
-    one = workspace.find(root, branch.key, work.item)
+    root, task = work.project.root, _task(work)
+    one = workspace.find(root, branch.key, task)
     if one:
-        environment.clean_up(work.project, one.path, work.store.folder / "calls" / "setup.log", work.variables)
+        environment.clean_up(work.project, one.path, _log(work), work.variables)
         workspace.remove(root, one)
-    variables.release(root, branch.key, work.item)
+    variables.release(root, branch.key, task)
 
 
 def authors(work: Work) -> list[str]:
