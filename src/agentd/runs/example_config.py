@@ -16,8 +16,7 @@ CALLS = """
 """
 WORKSPACE = """
 # What installs a project in the workspaces of tasks that are worked on at once, and what is run before one is removed. Without
-# these, the first of .cursor/worktrees.json, .codex/environments/environment.toml, .conductor/settings.toml and conductor.json
-# that has a setup.
+# these, what the first file of another tool says that has a setup, such as .cursor/worktrees.json or conductor.json.
 """
 MODELS = """
 # Without models of your own, each agent uses the one that its own settings name. With them, a change gets the least
