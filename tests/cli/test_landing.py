@@ -90,6 +90,21 @@ def test_markers_that_are_left_do_not_land(many: Sandbox) -> None:
     assert len(landed(many)) == 1
 
 
+def test_markers_that_are_left_in_a_file_that_one_side_renamed_do_not_land(many: Sandbox) -> None:
+    renamed = "git mv README.md GUIDE.md && echo '# a' >> GUIDE.md"
+    many.script(
+        **{
+            "make@a": {"run": ["sh", "-c", renamed]},
+            "make@b": {"append": {"README.md": "# b\n"}},
+            "settle": {"append": {"tally/other.py": "DONE = True\n"}},
+        }
+    )
+    asked = many.run("run", "many", "x", "--name", "r1")
+    assert asked.code == 4
+    assert "markers are left in GUIDE.md" in asked.out
+    assert len(landed(many)) == 1
+
+
 def test_green_apart_and_red_together_goes_back_and_is_mended(many: Sandbox) -> None:
     test = "import unittest\nfrom tally import words\n\nclass T(unittest.TestCase):\n    def test_it(self):\n        words.count('a')\n"
     until_a_has_landed = f"until git -C {many.root} log agentd/r1 | grep -q 'Add a'; do sleep 0.1; done"

@@ -27,7 +27,8 @@ from agentd.usage.recorded_calls import calls_in
 SERVICE = "landing"
 LANDED = "landed"  # the field of a task that says as which commit, and what proved it
 CONFLICT, RED = "conflict.md", "red.md"
-MARKER = r"^(<<<<<<<|>>>>>>>) [0-9a-f]{40,64}$"  # as merges here write them, with the names of commits
+# As merges here write markers, with the names of commits; git adds the path if a side renamed the file.
+MARKER = r"^(<<<<<<<|>>>>>>>) [0-9a-f]{40,64}(:.*)?$"
 _SHOWN = 20_000  # characters of a patch
 Prove = Callable[[Path], Verdict]
 
