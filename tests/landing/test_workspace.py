@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -289,15 +290,25 @@ def test_a_sparse_checkout_stays_sparse_and_loses_nothing(clone: Path) -> None:
     assert invariant(clone) == before
 
 
-def test_submodules_are_there_with_their_files_and_one_that_is_missing_is_told(tmp_path: Path, clone: Path) -> None:
+@pytest.fixture
+def with_submodules(tmp_path: Path, clone: Path) -> Path:
+    """A person's checkout with the submodules lib/sub and lib/too."""
     other = tmp_path / "other"
     other.mkdir()
     git(other, "init", "--quiet", "--initial-branch=main")
-    write(other, {"inner.txt": "inner\n"})
+    write(other, {"inner.txt": "inner\n", ".gitignore": "*.o\n"})
     git(other, "add", "--all")
     git(other, "-c", "user.name=A", "-c", "user.email=a@localhost", "commit", "--quiet", "-m", "inner")
-    git(clone, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other), "lib/sub")
-    git(clone, "commit", "--quiet", "-m", "with a submodule")
+    for path in ("lib/sub", "lib/too"):
+        git(clone, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other), path)
+    git(clone, "commit", "--quiet", "-m", "with submodules")
+    return clone
+
+
+def test_submodules_are_there_with_their_files_and_one_that_is_missing_is_told(
+    tmp_path: Path, with_submodules: Path
+) -> None:
+    clone = with_submodules
     one = workspace.make(branch(clone), "T1")
     assert (one.path / "lib/sub/inner.txt").read_text() == "inner\n"
     write(one.path, {"a.txt": "changed\n", "lib/sub/inner.txt": "changed\n"})
@@ -310,6 +321,34 @@ def test_submodules_are_there_with_their_files_and_one_that_is_missing_is_told(t
     with pytest.raises(CouldNotStart, match="lib/sub") as told:
         workspace.make(branch(bare), "T1")
     assert "submodule update" in told.value.fix
+
+
+@pytest.mark.parametrize("name", ["inner.txt", "new.txt"])
+def test_what_was_written_in_a_submodule_is_named_and_its_workspace_stays(with_submodules: Path, name: str) -> None:
+    one = workspace.make(branch(with_submodules), "T1")
+    write(one.path, {"lib/sub/built.o": "ignored\n", "lib/too/__pycache__/c.pyc": "compiled"})
+    assert workspace.collect(with_submodules, one, "work") == ("", ())
+    write(one.path, {f"lib/sub/{name}": "mine\n"})
+    with pytest.raises(AgentdError, match="lib/sub"):
+        workspace.remove(with_submodules, one)
+    assert (one.path / "lib/sub" / name).read_text() == "mine\n"
+
+
+def test_a_submodule_that_was_removed_or_replaced_is_collected_as_that(with_submodules: Path) -> None:
+    line = branch(with_submodules)
+    one, two, three = (workspace.make(line, task) for task in ("T1", "T2", "T3"))
+    git(one.path, "rm", "--quiet", "lib/sub")
+    assert collected(with_submodules, one) == {".gitmodules": "M", "lib/sub": "D"}
+    git(two.path, "rm", "--quiet", "lib/sub")
+    write(two.path, {"lib/sub/own.txt": "own\n"})
+    assert workspace.collect(with_submodules, two, "work")[1] == ("lib/sub",)
+    (three.path / ".gitmodules").unlink()
+    git(three.path / "lib/too", "commit", "--quiet", "--allow-empty", "-m", "moved")
+    assert collected(with_submodules, three) == {".gitmodules": "D"}
+    assert workspace.collect(with_submodules, three, "work")[1] == ("lib/too",)
+    shutil.rmtree(three.path / "lib/too")
+    write(three.path, {"lib/too": "a file\n"})
+    assert collected(with_submodules, three) == {".gitmodules": "D", "lib/too": "T"}
 
 
 def test_pointers_of_large_files_stay_pointers_without_their_program(root: Path) -> None:

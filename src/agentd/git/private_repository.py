@@ -16,7 +16,7 @@ from agentd.git.checkout import LEFT_BEHIND
 from agentd.git.program import fields, quoted, run, text
 from agentd.values import dataclass
 
-_GITLINK = b"160000"
+_GITLINK = b"160000 "
 _KEPT = "refs/kept"
 
 
@@ -31,7 +31,7 @@ class Lender:
 
 @dataclass(frozen=True)
 class Collected:
-    """The files of a work tree as a tree, and what is not in it: nested repositories and moved submodules."""
+    """The files of a work tree as a tree, and what is not in it: nested repositories and changed submodules."""
 
     tree: str
     left_out: tuple[str, ...] = ()
@@ -73,7 +73,8 @@ def collect(source: Lender, place: Path, index: Path) -> Collected:
         own = room / "index"
         shutil.copy2(index, own)
         env = {"GIT_DIR": str(source.common), "GIT_WORK_TREE": str(place), "GIT_INDEX_FILE": str(own)}
-        links = dict(_gitlinks(place, env)) if (place / ".gitmodules").exists() else {}
+        links = {path: wanted for path, wanted in _gitlinks(place, env) if _is_folder(place / path)}
+        changed = tuple(_changed(source, place, links, env)) if links else ()
         away = [f":(exclude,top,literal){path}" for path in links]
         run(place, "add", "--update", "--", ":/", *away, env=env)
         new, nested = [], []
@@ -85,8 +86,28 @@ def collect(source: Lender, place: Path, index: Path) -> Collected:
         if new:
             words = ("add", "--pathspec-from-file=-", "--pathspec-file-nul")
             run(place, *words, stdin=b"\0".join(new), env=env)
-        moved = [path for path, wanted in links.items() if _head(place / path) not in ("", wanted)]
-        return Collected(text(place, "write-tree", env=env), (*nested, *moved))
+        return Collected(text(place, "write-tree", env=env), (*nested, *changed))
+
+
+def _changed(source: Lender, place: Path, links: Mapping[str, str], env: Mapping[str, str]) -> Iterator[str]:
+    """Yield the submodules that are at another commit or have other files than theirs; an empty folder is as git has it."""
+    named = {path: name for name, path in _submodule_names(place, env)}
+    for path, wanted in links.items():
+        inner, files = source.common / "modules" / named.get(path, path), place / path
+        if any(files.iterdir()) and (_head(files) not in ("", wanted) or not _is_as(source, inner, files, wanted)):
+            yield path
+
+
+def _is_as(source: Lender, inner: Path, files: Path, commit: str) -> bool:
+    """Whether the files of a submodule are those of its commit."""
+    if not (inner / "HEAD").is_file():
+        return False
+    with temporary.folder() as room:
+        index = room / "index"
+        env = {"GIT_DIR": str(inner), "GIT_WORK_TREE": str(files), "GIT_INDEX_FILE": str(index)}
+        run(files, "read-tree", commit, env=env)
+        found = collect(Lender(inner, inner, source.format), files, index)
+    return found == Collected(text(inner, "rev-parse", f"{commit}^{{tree}}"))
 
 
 def changed(source: Lender, place: Path, index: Path) -> tuple[str, ...]:
@@ -160,9 +181,9 @@ def _value(path: Path) -> bytes:
     return b'"' + os.fsencode(path).replace(b"\\", b"\\\\").replace(b'"', b'\\"') + b'"'
 
 
-def _submodule_names(place: Path) -> Iterator[tuple[str, str]]:
-    words = ("config", "--file", ".gitmodules", "-z", "--get-regexp", r"^submodule\..*\.path$")
-    for entry in run(place, *words, accept=(0, 1)).split(b"\0"):
+def _submodule_names(place: Path, env: Mapping[str, str] = {}) -> Iterator[tuple[str, str]]:
+    words = ("config", "--blob", ":.gitmodules", "-z", "--get-regexp", r"^submodule\..*\.path$")
+    for entry in run(place, *words, accept=(0, 1, 128), env=env).split(b"\0"):
         key, _, path = os.fsdecode(entry).partition("\n")
         if path and ".." not in key.split("/"):
             yield key.removeprefix("submodule.").removesuffix(".path"), path
@@ -170,14 +191,17 @@ def _submodule_names(place: Path) -> Iterator[tuple[str, str]]:
 
 def _gitlinks(place: Path, env: Mapping[str, str] = {}) -> Iterator[tuple[str, str]]:
     for entry in fields(place, "ls-files", "-z", "--stage", env=env):
-        about, _, path = entry.partition(b"\t")
-        mode, commit, _ = about.split(b" ")
-        if mode == _GITLINK:
-            yield os.fsdecode(path), commit.decode()
+        if entry.startswith(_GITLINK):
+            about, _, path = entry.partition(b"\t")
+            yield os.fsdecode(path), about.split(b" ")[1].decode()
 
 
 def _has(repository: Path, commit: str) -> bool:
     return bool(run(repository, "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}", accept=(0, 1, 128)))
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
 
 
 def _head(place: Path) -> str:
