@@ -449,3 +449,17 @@ def test_a_nested_repository_is_told_and_keeps_nothing_from_landing(many: Sandbo
     assert "⚠ not part of the work: inner" in done.out
     assert "the workspace stays" in done.out
     assert (many.root.parent / f"{many.root.name}-agentd/tasks/own/r1/a/inner/x").exists()
+
+
+def test_a_conflict_of_binary_files_says_how_to_get_the_other_version(many: Sandbox) -> None:
+    write = "printf '\\000{0}\\000' > tally/data.bin"
+    many.script(
+        **{f"make@{item}": {"run": ["sh", "-c", write.format(item)]} for item in "ab"},
+        settle={"run": ["sh", "-c", "printf '\\000both\\000' > tally/data.bin"]},
+    )
+    done = many.run("run", "many", "x", "--name", "r1")
+    assert done.code == 0, done.out
+    said = next((many.root / "agentd/runs/r1").rglob("conflict.md")).read_text()
+    (shown,) = [line.partition(": git ")[2] for line in said.splitlines() if line.startswith("- tally/data.bin: git ")]
+    assert git(many.root, *shown.split()).strip("\0") in ("a", "b")
+    assert git(many.root, "show", "agentd/r1:tally/data.bin").strip("\0") == "both"

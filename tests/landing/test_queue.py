@@ -129,6 +129,16 @@ def test_green_apart_and_red_together_goes_back_with_the_culprit_named(root: Pat
     assert git(root, "rev-parse", f"refs/agentd/own/r1/tasks/{caller.task}") == caller.commit
 
 
+def test_a_test_that_fails_now_and_then_accuses_nobody_and_is_told(root: Path) -> None:
+    line = branch(root)
+    queue = LandingQueue(line)
+    assert isinstance(queue.land(do(line, "T1", {"a.txt": "1\n"}), green), Landed)
+    verdicts = iter([Verdict(False, "1 failed"), Verdict(True, "all passed")])
+    landed = queue.land(do(line, "T2", {"b.txt": "2\n"}), lambda commit: next(verdicts))
+    assert isinstance(landed, Landed)
+    assert landed.note == "all passed (not stable, the first time: 1 failed)"
+
+
 def test_work_that_is_red_by_itself_has_no_culprit(root: Path) -> None:
     line = branch(root)
     broken = do(line, "T1", {"use.py": "import nothing_like_this\n"})

@@ -4,6 +4,7 @@ These are actions for the tables of families. Each can be repeated after a kill.
 """
 
 import os
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -235,11 +236,13 @@ def _author(work: Work, agent: str) -> str:
 
 def conflict_text(branch: RunBranch, mine: Finished, found: Conflict) -> str:
     """What a person or an agent needs to settle a conflict: the files, what git says, and both sides."""
+    marked = merging.grep(branch.root, found.tree, MARKER, found.files)
     parts = [
         f"# {mine.task} and what has landed changed the same lines",
         "",
         "The workspace has everything that has landed. In these files both sides stand between markers:",
-        *(f"- {name}" for name in found.files),
+        *(f"- {name}" for name in marked),
+        *_unmarked(mine, [name for name in found.files if name not in marked]),
         "",
         "Make of both sides what does the work of both, and remove the markers. Neither side may be dropped.",
         "",
@@ -247,6 +250,13 @@ def conflict_text(branch: RunBranch, mine: Finished, found: Conflict) -> str:
         *_sides(branch, mine, found.others),
     ]
     return "\n".join(parts) + "\n"
+
+
+def _unmarked(mine: Finished, files: Sequence[str]) -> Iterable[str]:
+    """Files with no place for markers: binary ones, and those that one side deleted or renamed."""
+    if files:
+        yield from ("", "These have no markers; the version of this task is what the command prints:")
+        yield from (f"- {name}: git show {mine.commit}:{shlex.quote(name)}" for name in files)
 
 
 def red_text(branch: RunBranch, mine: Finished, found: Red) -> str:
