@@ -1,17 +1,16 @@
-"""The `dataclass` of this project: the one of the standard library, whose methods are made when they are first used.
+"""The `dataclass` of this project: that of the standard library, without what it compiles for each class at each start.
 
-Making them compiles six functions for each class at each start; a command uses few of the classes that it loads, and of most it only
-makes instances. So the first instance, or the first look at the fields, makes the fields and `__init__`; anything else that is asked
-for has the class made as a whole, by the standard decorator.
+A command makes instances of few of the classes that it loads. So the first instance, or the first look at the fields, makes the
+fields and `__init__`; comparing, hashing and showing are the same functions for all classes.
 """
 
 import dataclasses
+import reprlib
 from collections.abc import Callable
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-FIRST = ("__dataclass_fields__", "__match_args__", "__init__")
-REST = ("__dataclass_params__", "__repr__", "__eq__", "__hash__")
-FROZEN = ("__setattr__", "__delattr__")
+LATER = ("__dataclass_fields__", "__match_args__", "__init__")
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
@@ -23,8 +22,7 @@ else:
 
 
 def _postponed(cls: type, frozen: bool) -> type:
-    body = dict(vars(cls))
-    rest = (*FROZEN * frozen, *REST)
+    body = MappingProxyType(dict(vars(cls)))
 
     def twin(**options: bool) -> Any:
         # A twin is decorated, so that no method is ever missing: several threads may get here at once, and do the same.
@@ -32,29 +30,27 @@ def _postponed(cls: type, frozen: bool) -> type:
         made = type(cls)(cls.__name__, cls.__bases__, {**kept, "__qualname__": cls.__qualname__})
         return dataclasses.dataclass(**options)(made)
 
-    def make_first() -> None:
+    def make() -> None:
         derived = any("__dataclass_fields__" in vars(base) for base in cls.__mro__[1:])
         made = vars(twin(frozen=frozen) if derived else twin(init=False, repr=False, eq=False))
-        for name in FIRST[:2]:
+        for name in LATER[:2]:
             setattr(cls, name, made[name])
         known = made["__dataclass_fields__"].values()
         simple = len(known) == len(dataclasses.fields(cls)) and all(one.init and not one.kw_only for one in known)
         init = _init(cls, frozen) if simple else vars(twin(frozen=frozen))["__init__"]
         setattr(cls, "__init__", body.get("__init__") or init)  # noqa: B010
 
-    def make_rest() -> None:
-        made = twin(frozen=frozen)
-        for name in rest:
-            value = vars(made)[name]
-            for cell in getattr(value, "__closure__", None) or ():
-                if cell.cell_contents is made:
-                    cell.cell_contents = cls
+    shared: dict[str, Any] = {"__eq__": _eq, "__repr__": _repr, "__hash__": _hash if frozen else None}
+    if frozen:
+        shared |= _frozen(cls)
+    shared["__dataclass_params__"] = dataclasses._DataclassParams(True, True, True, False, False, frozen)  # type: ignore[attr-defined]
+    own_hash = body.get("__hash__") is not None
+    for name, value in shared.items():
+        if name not in body or (name == "__hash__" and not own_hash):
             setattr(cls, name, value)
-
-    for make, names in ((make_first, FIRST), (make_rest, rest)):
-        for name in names:
-            if body.get(name) is None:
-                setattr(cls, name, _Later(cls, name, make))
+    for name in LATER:
+        if body.get(name) is None:
+            setattr(cls, name, _Later(cls, name, make))
     for name, value in body.items():
         if isinstance(value, dataclasses.Field):
             if value.default is dataclasses.MISSING:
@@ -62,6 +58,46 @@ def _postponed(cls: type, frozen: bool) -> type:
             else:
                 setattr(cls, name, value.default)
     return cls
+
+
+def _values(one: Any, wanted: str) -> tuple[Any, ...]:
+    return tuple(getattr(one, each.name) for each in dataclasses.fields(one) if getattr(each, wanted))
+
+
+def _eq(self: Any, other: Any) -> Any:
+    return (
+        _values(self, "compare") == _values(other, "compare") if other.__class__ is self.__class__ else NotImplemented
+    )
+
+
+def _hash(self: Any) -> int:
+    counted = (one for one in dataclasses.fields(self) if (one.compare if one.hash is None else one.hash))
+    return hash(tuple(getattr(self, one.name) for one in counted))
+
+
+@reprlib.recursive_repr()
+def _repr(self: Any) -> str:
+    shown = (f"{one.name}={getattr(self, one.name)!r}" for one in dataclasses.fields(self) if one.repr)
+    return f"{self.__class__.__qualname__}({', '.join(shown)})"
+
+
+def _frozen(cls: Any) -> dict[str, Any]:
+    """What keeps the fields of instances; a class that is derived from this one may have attributes besides."""
+
+    def is_kept(one: Any, name: str) -> bool:
+        return type(one) is cls or name in cls.__dataclass_fields__
+
+    def put(self: Any, name: str, value: Any) -> None:
+        if is_kept(self, name):
+            raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+        super(cls, self).__setattr__(name, value)
+
+    def delete(self: Any, name: str) -> None:
+        if is_kept(self, name):
+            raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+        super(cls, self).__delattr__(name)
+
+    return {"__setattr__": put, "__delattr__": delete}
 
 
 def _init(cls: Any, frozen: bool) -> Any:

@@ -12,7 +12,7 @@ from agentd.calling.roster import Player
 from agentd.calling.transcripts import CALL, Told
 from agentd.engine.advance import begin, lay_down
 from agentd.engine.decide import Stop
-from agentd.errors import AgentUnavailable, Interrupted
+from agentd.errors import AgentUnavailable
 from agentd.model.job import Failure, Reply
 from agentd.model.run import Intent, Outcome, Run
 from agentd.model.stamp import SERVICE
@@ -140,7 +140,7 @@ def _wait(work: Work, player: Player, tried: Tried, tries: int, retries: int) ->
     with work.laps.lap(SERVICE, "judge", player.agent):
         while (left := until - time.monotonic()) > 0:
             if work.project.interrupted.wait(min(left, 0.2)):
-                raise Interrupted(15)
+                raise work.project.interruption()
             if ports.Ports(work).stopping():
                 raise AgentUnavailable(f"Stopped before {player.agent} was tried again.", _again(work))
 

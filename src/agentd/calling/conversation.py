@@ -10,7 +10,6 @@ from agentd.agents.events import load
 from agentd.calling import agent_settings, budget, model_list, sandbox, transcripts
 from agentd.calling.roster import Player
 from agentd.calling.transcripts import Told
-from agentd.errors import Interrupted
 from agentd.model.job import Command, Job
 from agentd.model.moment import Moment
 from agentd.model.run import Run
@@ -151,7 +150,7 @@ def run_program(
             ended = Ended(-15, over.limit, time.monotonic() - begun, (), begun, heard)
         log.write(transcripts.last_line(ended.code, ended.how, ended.seconds, ended.errors, mark))
     if ended.how == "stopped":
-        raise Interrupted(15)
+        raise project.interruption()
     return ended
 
 

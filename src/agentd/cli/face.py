@@ -8,7 +8,6 @@ import click
 
 from agentd.app import LAYOUTS, open_project
 from agentd.cli.output import print_json, say
-from agentd.errors import Interrupted
 from agentd.runs import unfinished
 from agentd.runs.layout import Layout
 from agentd.runs.project import Project
@@ -47,8 +46,9 @@ def heed_signals(project: Project) -> None:
 
     def stop(number: int, _: FrameType | None) -> None:
         if not project.interrupted.is_set():
+            project.known["signal", ""] = number
             project.interrupted.set()
-            raise Interrupted(number)
+            raise project.interruption()
 
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)

@@ -10,7 +10,6 @@ from agentd.engine.advance import drop_children, enter, settle, start
 from agentd.engine.decide import Stop
 from agentd.engine.drive import drive
 from agentd.engine.waves import Item
-from agentd.errors import Interrupted
 from agentd.model.run import Intent, Outcome, Run
 from agentd.model.workflow import Step, Workflow, is_check
 from agentd.runs import decisions, progress, state_guard
@@ -97,7 +96,7 @@ class Ports:
         outcome: Outcome = work.layout.find(work.layout.actions[step.what][0])(work)
         work.laps.close("action")
         if work.project.interrupted.is_set():
-            raise Interrupted(15)
+            raise work.project.interruption()
         return outcome
 
     def ask(self, run: Run, step: Step) -> Outcome | None:

@@ -2,6 +2,7 @@
 
 import os
 import pwd
+import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
@@ -10,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from agentd.errors import NotFound, RunNotFound, UsageError
+from agentd.errors import Interrupted, NotFound, RunNotFound, UsageError
 from agentd.model.decision import Answer, Decision
 from agentd.model.moment import Moment
 from agentd.model.workflow import Workflow
@@ -62,6 +63,11 @@ class Project:
             return pwd.getpwuid(os.getuid()).pw_name
         except KeyError:
             return f"user {os.getuid()}"
+
+    def interruption(self) -> Interrupted:
+        """What ends the command after a signal. Python loses an exception that a signal raises in some of its own calls, so
+        whoever works for long asks `interrupted` and raises this."""
+        return Interrupted(int(self.known.get(("signal", ""), signal.SIGTERM)))
 
     def relative(self, path: Path) -> str:
         inside = str(path).removeprefix(f"{self.root}{os.sep}")
