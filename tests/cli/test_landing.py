@@ -138,9 +138,11 @@ def test_a_task_whose_workspace_cannot_be_made_runs_nowhere(many: Sandbox) -> No
     assert len(landed(many)) == 3
 
 
-def test_it_is_found_from_inside_a_workspace(many: Sandbox) -> None:
-    many.script(**{"make@a": {"hang": 0.1, "run": ["sh", "-c", "test -d .git && agentd status > status.txt || true"]}})
+def test_the_run_is_found_from_inside_a_workspace(many: Sandbox) -> None:
+    status = f"{' '.join(AGENTD)} status r1 > tally/status.txt"
+    many.script(**{"make@a": {"run": ["sh", "-c", status]}})
     assert many.run("run", "many", "x", "--name", "r1").code == 0
+    assert "many/r1: phase working" in git(many.root, "show", "agentd/r1:tally/status.txt")
 
 
 @pytest.mark.crash
@@ -463,3 +465,36 @@ def test_a_conflict_of_binary_files_says_how_to_get_the_other_version(many: Sand
     (shown,) = [line.partition(": git ")[2] for line in said.splitlines() if line.startswith("- tally/data.bin: git ")]
     assert git(many.root, *shown.split()).strip("\0") in ("a", "b")
     assert git(many.root, "show", "agentd/r1:tally/data.bin").strip("\0") == "both"
+
+
+def test_a_conflict_in_a_manifest_is_settled_though_its_setup_fails_and_no_work_is_put_back(many: Sandbox) -> None:
+    (many.root / "requirements.txt").write_text("one\n")
+    git(many.root, "add", "requirements.txt")
+    git(many.root, "commit", "--quiet", "--all", "-m", "a manifest")
+    many.set("workspace", setup="! grep -q '<<<' requirements.txt")
+    many.script(
+        **{
+            f"make@{item}": {"files": {"requirements.txt": f"one\n{item}\n"}, "append": {"README.md": f"{item}\n"}}
+            for item in "ab"
+        },
+        settle={"run": ["sed", "-i", "-E", "/^(<<<<<<<|=======|>>>>>>>)/d", "requirements.txt", "README.md"]},
+    )
+    done = many.run("run", "many", "x", "--name", "r1")
+    assert done.code == 0, done.out
+    for name in ("requirements.txt", "README.md"):
+        text = git(many.root, "show", f"agentd/r1:{name}").splitlines()
+        assert {"a", "b"} <= {*text}
+        assert not any(line.startswith("<<<") for line in text)
+
+
+def test_an_earlier_run_of_the_same_name_is_not_gone_on_with(many: Sandbox) -> None:
+    assert many.run("run", "many", "x", "--name", "r1").code == 0
+    shutil.rmtree(many.root / "agentd/runs/r1")
+    refused = many.run("run", "many", "x", "--name", "r1")
+    assert refused.code == 1
+    assert "is the branch of an earlier run" in refused.err
+    (fix,) = [line.removeprefix("Fix:   ") for line in refused.err.splitlines() if line.startswith("Fix:")]
+    subprocess.run(fix, shell=True, check=True, cwd=many.root)
+    assert many.run("resume", "r1").code == 0
+    assert len(landed(many)) == 3
+    assert len(landed(many, "r1-old")) == 3

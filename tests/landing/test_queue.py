@@ -14,11 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentd.errors import Refused
+from agentd.errors import AgentdError, Refused
+from agentd.git import merging
 from agentd.landing import workspace
 from agentd.landing.proving import ProvingGround
 from agentd.landing.queue import Conflict, Finished, Landed, LandingQueue, Prove, Red, Result, Verdict
 from agentd.landing.run_branch import RunBranch
+from agentd.landing.task import MARKER
 from tests.landing.repositories import branch, finished, git, invariant, make, write
 
 GREEN = Verdict(True)
@@ -234,6 +236,45 @@ def test_a_conflict_with_work_that_is_not_landed_yet_waits_for_its_fate(root: Pa
     )
     assert isinstance(results["T1"], Red)
     assert isinstance(results["T2"], Landed)
+
+
+def test_a_proof_sees_nothing_that_another_one_left(root: Path) -> None:
+    line = branch(root)
+    ground = ProvingGround(line)
+    for _ in range(2):
+        with ground.checked_out(line.start) as place:
+            assert not (place / "build").exists()
+            assert (place / "a.txt").read_text() == "1\n2\n3\n"
+            write(place, {"build/made": "by tests\n", "a.txt": "weakened\n"})
+            git(place, "update-index", "--skip-worktree", "a.txt")
+
+
+def test_the_name_of_a_task_that_has_landed_may_be_used_again(root: Path) -> None:
+    line = branch(root)
+    queue = Queue(line, green)
+    first = queue.land(do(line, "T1", {"a.txt": "first\n"}))
+    workspace.remove(root, next(workspace.find_all(root)))
+    second = queue.land(do(line, "T1", {"a.txt": "second\n"}))
+    assert isinstance(second, Landed)
+    assert second != first
+    assert show(root, f"{line.name}:a.txt") == "second"
+
+
+def test_a_branch_that_was_deleted_is_brought_back_by_the_line_to_paste(root: Path) -> None:
+    line = branch(root)
+    assert isinstance(Queue(line, green).land(do(line, "T1", {"a.txt": "first\n"})), Landed)
+    git(root, "branch", "-D", line.name)
+    with pytest.raises(AgentdError, match="is gone") as told:
+        line.tip()
+    subprocess.run(told.value.fix, shell=True, check=True)
+    assert show(root, f"{line.name}:a.txt") == "first"
+
+
+@pytest.mark.parametrize("text", ["<<<<<<< {}\n", ">>>>>>> {}:a b.txt\r\n", "<<<<<<<<<< {}\n", "\0<<<\n>>>>>>> {}\n"])
+def test_markers_are_found_however_they_are_written(root: Path, text: str) -> None:
+    line = branch(root)
+    work = do(line, "T1", {"a.txt": text.format(line.start), "b.txt": "<<<<<<< HEAD\n"})
+    assert merging.grep(root, work.commit, MARKER, ["a.txt", "b.txt"]) == ("a.txt",)
 
 
 def test_a_lost_race_is_tried_again_on_what_is_there_now(root: Path) -> None:

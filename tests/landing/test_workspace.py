@@ -380,3 +380,68 @@ def test_a_project_in_a_folder_of_a_shallow_clone_has_a_workspace_of_the_whole(t
     assert git(one.path, "rev-list", "--count", "HEAD") == "1"
     write(one.path, {"src/c.py": "X = 2\n"})
     assert collected(mine / "src", one) == {"src/c.py": "M"}
+
+
+def test_commits_of_every_workspace_of_a_task_are_kept(root: Path) -> None:
+    line, lines = branch(root), []
+    for attempt in range(3):
+        one = workspace.make(line, "T1")
+        for number in range(2):
+            lines.append(f"attempt {attempt} commit {number}")
+            write(one.path, {"a.txt": f"{lines[-1]}\n"})
+            git(one.path, "commit", "--quiet", "--all", "-m", lines[-1])
+            git(one.path, "reset", "--quiet", "--hard", "HEAD~1")
+        workspace.remove(root, one)
+    kept = git(root, "for-each-ref", "--format=%(refname)", "refs/agentd/own/r1/commits").splitlines()
+    texts = {git(root, "show", f"{ref}:a.txt") for ref in kept}
+    assert texts == set(lines)
+    git(root, "fsck", "--strict")
+
+
+def test_git_never_runs_what_the_settings_of_a_workspace_name(root: Path, tmp_path: Path) -> None:
+    one = workspace.make(branch(root), "T1")
+    write(one.path, {"a.txt": "work\n"})
+    git(one.path, "commit", "--quiet", "--all", "-m", "mine")
+    mine = git(one.path, "rev-parse", "HEAD")
+    evil = f"touch {tmp_path}/evil; false"
+    for key, value in {
+        "remote.o.url": str(tmp_path / "x"),
+        "remote.o.promisor": "true",
+        "remote.o.uploadpack": evil,
+        "extensions.partialClone": "o",
+        "core.fsmonitor": evil,
+        "core.sshCommand": evil,
+        "core.alternateRefsCommand": evil,
+    }.items():
+        git(one.path, "config", key, value)
+    write(one.path / ".git", {"refs/heads/broken": f"{'1' * 40}\n", "shallow": f"{'2' * 40}\n"})
+    workspace.remove(root, one)
+    assert not (tmp_path / "evil").exists()
+    assert git(root, "for-each-ref", "--format=%(objectname)", "refs/agentd/own/r1/commits") == mine
+
+
+@pytest.mark.parametrize("way", ["commondir", "link", "file"])
+def test_a_repository_that_leads_to_the_persons_own_is_not_followed(root: Path, way: str) -> None:
+    one = workspace.make(branch(root), "T1")
+    write(one.path, {"a.txt": "work\n"})
+    private = one.path / ".git"
+    if way == "commondir":
+        write(private, {"commondir": str(root / ".git")})
+    else:
+        subprocess.run(["rm", "-rf", str(private)], check=True)
+        if way == "link":
+            private.symlink_to(root / ".git")
+        else:
+            private.write_text(f"gitdir: {root}/.git\n")
+    workspace.remove(root, one)
+    assert git(root, "show", "refs/agentd/own/r1/tasks/T1:a.txt") == "work"
+    assert git(root, "for-each-ref", "refs/agentd/own/r1/commits") == ""
+
+
+def test_new_files_where_the_project_keeps_what_tools_leave_are_work(clone: Path) -> None:
+    write(clone, {"tests/node_modules/x/index.js": "1\n"})
+    git(clone, "add", "--force", "tests")
+    git(clone, "commit", "--quiet", "-m", "a fixture")
+    one = workspace.make(branch(clone), "T1")
+    write(one.path, {"tests/node_modules/y/index.js": "2\n", "node_modules/z/index.js": "3\n"})
+    assert collected(clone, one) == {"tests/node_modules/y/index.js": "A"}

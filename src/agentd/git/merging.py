@@ -81,11 +81,11 @@ def parent(folder: Path, commit: str) -> str:
 
 def grep(folder: Path, commit: str, pattern: str, files: Iterable[str]) -> tuple[str, ...]:
     """Return those of the files that have a line in a commit which an extended regular expression matches."""
-    words = ("grep", "-z", "--name-only", "-I", "-E", "-e", pattern, commit, "--")
+    words = ("grep", "-z", "--name-only", "--full-name", "--text", "-E", "-e", pattern, commit, "--")
     wanted = [f":(top,literal){name}" for name in files]
     if not wanted:
         return ()
-    found = run(folder, *words, *(wanted if len(wanted) <= _MOST_NAMED else ["."]), accept=(0, 1))
+    found = run(folder, *words, *(wanted if len(wanted) <= _MOST_NAMED else [":/"]), accept=(0, 1))
     return tuple(os.fsdecode(name.partition(b":")[2]) for name in found.split(b"\0") if name)
 
 
@@ -105,10 +105,14 @@ def look_up(folder: Path, ref: str) -> Ref:
     return Ref()
 
 
-def move(folder: Path, ref: str, new: str, old: str) -> bool:
-    """Point a ref to another commit if it still points to `old` ("": if it does not exist); False if it does not."""
+def move(folder: Path, ref: str, new: str, old: str, also: str = "") -> bool:
+    """Point a ref to another commit if it still points to `old` ("": if it does not exist); False if it does not.
+
+    `also` is a ref that is pointed to the same commit with it, whatever it was.
+    """
+    orders = f"update {ref} {new} {old or '0' * len(new)}\n" + (f"update {also} {new}\n" if also else "")
     try:
-        run(folder, "update-ref", "--no-deref", ref, new, old or "0" * len(new))
+        run(folder, "update-ref", "--no-deref", "--stdin", stdin=orders.encode())
     except AgentdError:
         if look_up(folder, ref).commit == old:
             raise  # no race: git cannot write it

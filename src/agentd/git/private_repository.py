@@ -6,18 +6,20 @@ files are read with the lending repository's settings and an index that was kept
 """
 
 import os
+import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from agentd import temporary
+from agentd import files, temporary
 from agentd.errors import AgentdError
 from agentd.git.checkout import LEFT_BEHIND
 from agentd.git.program import fields, quoted, run, text
 from agentd.values import dataclass
 
 _GITLINK = b"160000 "
-_KEPT = "refs/kept"
+_COMMIT = re.compile(rb"\b(?:[0-9a-f]{40}|[0-9a-f]{64})\b")
 
 
 @dataclass(frozen=True)
@@ -76,15 +78,12 @@ def collect(source: Lender, place: Path, index: Path) -> Collected:
         links = {path: wanted for path, wanted in _gitlinks(place, env) if _is_folder(place / path)}
         changed = tuple(_changed(source, place, links, env)) if links else ()
         away = [f":(exclude,top,literal){path}" for path in links]
-        run(place, "add", "--update", "--", ":/", *away, env=env)
-        new, nested = [], []
-        for path in fields(place, "ls-files", "-z", "--others", "--exclude-standard", env=env):
-            if path.endswith(b"/"):
-                nested.append(os.fsdecode(path[:-1]))
-            elif LEFT_BEHIND.isdisjoint(path.split(b"/")):
-                new.append(b":(top,literal)" + path)
+        run(place, "add", "--sparse", "--update", "--", ":/", *away, env=env)
+        listed = fields(place, "ls-files", "-z", "--others", "--exclude-standard", env=env)
+        nested = [os.fsdecode(path[:-1]) for path in listed if path.endswith(b"/")]
+        new = [b":(top,literal)" + path for path in _work(place, listed, env) if not path.endswith(b"/")]
         if new:
-            words = ("add", "--pathspec-from-file=-", "--pathspec-file-nul")
+            words = ("add", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul")
             run(place, *words, stdin=b"\0".join(new), env=env)
         return Collected(text(place, "write-tree", env=env), (*nested, *changed))
 
@@ -118,26 +117,63 @@ def changed(source: Lender, place: Path, index: Path) -> tuple[str, ...]:
         env = {"GIT_DIR": str(source.common), "GIT_WORK_TREE": str(place), "GIT_INDEX_FILE": str(own)}
         other = fields(place, "diff-files", "-z", "--name-only", "--no-renames", "--ignore-submodules=all", env=env)
         new = fields(place, "ls-files", "-z", "--others", "--exclude-standard", env=env)
-        kept = (path for path in (*other, *new) if LEFT_BEHIND.isdisjoint(path.split(b"/")))
-        return tuple(sorted(map(os.fsdecode, kept)))
+        return tuple(sorted(map(os.fsdecode, {*other, *_work(place, new, env)})))
+
+
+def _work(place: Path, new: Sequence[bytes], env: Mapping[str, str]) -> Iterator[bytes]:
+    """Yield the new files without those that tools leave, in folders in which the project itself keeps nothing."""
+    left: dict[bytes, bool] = {}
+    for path in new:
+        parts = path.split(b"/")
+        end = next((number for number, part in enumerate(parts, 1) if part in LEFT_BEHIND), 0)
+        folder = b"/".join(parts[:end])
+        if end and folder not in left:
+            left[folder] = not run(place, "ls-files", "-z", "--", f":(top,literal){os.fsdecode(folder)}", env=env)
+        if not end or not left[folder]:
+            yield path
 
 
 def keep_commits(source: Lender, place: Path, name: str, known: str) -> int:
     """Keep every commit that was made in the private repository under refs/agentd/NAME, stashes and dropped ones too.
 
-    What the commit `known` contains is not kept again. Return how many lines of commits were kept.
+    What the commit `known` contains is not kept again. git is not started in the private repository, whose settings may
+    name programs: its refs are read as text, and its objects as an alternate of the lender. Return how many were kept.
     """
-    listed = text(place, "rev-list", "--parents", "--all", "--reflog", "--not", known)
-    commits = {words[0]: words[1:] for words in map(str.split, listed.splitlines())}
-    inner = {parent for parents in commits.values() for parent in parents}
-    tips = [commit for commit in commits if commit not in inner]
-    if not tips:
+    private = place / ".git"
+    objects = private / "objects"
+    if os.path.realpath(objects) != str(objects) or not objects.is_dir():
         return 0
-    orders = "".join(f"update {_KEPT}/{number} {tip}\n" for number, tip in enumerate(tips, 1))
-    run(place, "update-ref", "--stdin", stdin=orders.encode())
-    words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--no-recurse-submodules")
-    run(source.common, "-c", "fetch.fsckObjects=true", *words, str(place), f"+{_KEPT}/*:refs/agentd/{name}/*")
+    env = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(objects), "GIT_NO_LAZY_FETCH": "1"}
+    tips = []
+    for commit in sorted(_named_commits(private)):
+        with suppress(AgentdError):  # it is no commit, or not whole
+            if text(source.common, "rev-list", "--objects", "--max-count=1", commit, "--not", known, "--all", env=env):
+                tips.append(commit)
+    if tips:
+        listed = text(source.common, "rev-list", "--parents", *tips, "--not", known, env=env).splitlines()
+        parents = {parent for line in listed for parent in line.split()[1:]}
+        tips = [tip for tip in tips if tip not in parents]
+        asked = "".join(f"{tip}\n" for tip in tips) + f"^{known}\n"
+        words = ("pack-objects", "--revs", "--stdout", "--quiet", "--delta-base-offset")
+        pack = run(source.common, *words, stdin=asked.encode(), env=env)
+        run(source.common, "index-pack", "--stdin", "--strict", stdin=pack)
+        orders = "".join(f"update refs/agentd/{name}/{tip[:16]} {tip}\n" for tip in tips)
+        run(source.common, "update-ref", "--stdin", stdin=orders.encode())
     return len(tips)
+
+
+def _named_commits(private: Path) -> set[str]:
+    """Return the names of commits in the refs and the reflogs of a repository; links are not followed."""
+    found = set()
+    for folder, _, names in os.walk(private):
+        if not os.path.relpath(folder, private).startswith(("refs", "logs", ".")):
+            continue
+        for name in names:
+            path = Path(folder, name)
+            if folder != str(private) or name in ("HEAD", "ORIG_HEAD", "packed-refs"):
+                with suppress(OSError):
+                    found |= {*_COMMIT.findall(files.read(path, files.LARGE, os.O_NOFOLLOW))}
+    return {each.decode() for each in found if each.strip(b"0")}
 
 
 def _prepare(source: Lender, place: Path, branch: str) -> None:

@@ -93,7 +93,7 @@ def merge(project: Project, found: Delivery) -> str:
     if text(root, "status", "--porcelain", "--untracked-files=no"):
         what = "There are changes that are not committed; nothing was merged."
         raise Refused(what, f"{here} status   # commit or stash them, then run the same command again")
-    repository.git(root, "merge", "--quiet", "--ff-only", name)
+    repository.git(root, "merge", "--quiet", "--ff-only", found.tip)
     return current
 
 

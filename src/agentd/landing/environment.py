@@ -55,12 +55,6 @@ def provide(project: Project, place: Path, log: Path, env: Mapping[str, str | No
     known.give(contents, inner)
 
 
-def stamp(project: Project, place: Path) -> str:
-    """What is installed for the files of a work tree, in a word; nothing if there is nothing to install."""
-    wanted = recipe.find(project)
-    return _key(project, variables.inner(project.root, place), wanted, _linked(project, wanted))
-
-
 def _key(project: Project, inner: Path, wanted: Recipe, linked: list[str]) -> str:
     if not linked and not wanted.setup:
         return ""
@@ -175,9 +169,9 @@ def _loose(place: Path) -> list[str]:
 
 def _put_back(project: Project, place: Path, before: Collection[str]) -> None:
     """Undo what a setup did to the project's own files: it would land as if the task had done it."""
-    changed = [os.fsdecode(path) for path in fields(place, "diff", "--name-only", "-z", "HEAD")]
+    changed = [os.fsdecode(path) for path in fields(place, "diff", "--name-only", "-z")]
     if changed:
-        run(place, "checkout", "--quiet", "--force", "HEAD", "--", ":/")
+        run(place, "checkout", "--quiet", "--force", "--", ":/")
         project.say(f"⚠ the setup changed files of the project, which were put back: {few(changed)}")
     loose = [path for path in _loose(place) if path not in before]
     for path in loose:

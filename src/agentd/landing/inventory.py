@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 
 from agentd.errors import AgentdError
-from agentd.landing import run_branch, workspace
+from agentd.landing import environment, run_branch, variables, workspace
 from agentd.landing.workspace import Workspace
 from agentd.runs.project import Project
 from agentd.runs.worktree import branch_name
@@ -40,7 +40,11 @@ def prune(project: Project) -> tuple[list[Workspace], dict[str, str]]:
             if row.stays:
                 stay[name] = row.stays
                 continue
+            own = variables.variables(project.root, one.run, one.task)
+            log = workspace.record_folder(project.root, one.run, one.task) / "cleanup.log"
+            environment.clean_up(project, one.path, log, own)
             workspace.remove(project.root, one)
+            variables.release(project.root, one.run, one.task)
             gone.append(one)
         except AgentdError as error:
             stay[name] = error.message
@@ -56,7 +60,8 @@ def _why_it_stays(project: Project, one: Workspace) -> str:
     if lock.holder(place.folder):
         return "its run is being worked on"
     state = store.peek()
-    if project.workflow(state.run.workflow or family).steps[state.run.step].kind == "end":
+    step = project.workflow(state.run.workflow or family).steps.get(state.run.step)
+    if step and step.kind == "end":
         return ""
     branch = run_branch.find(project.root, one.run, branch_name(name))
     return "" if branch and one.task in branch.landed() else "its run is not over"

@@ -88,6 +88,12 @@ class LandingQueue:
         self._changed = threading.Condition()
         self._known: dict[str, Verdict] = {}
 
+    def has_landed(self, task: str, base: str = "") -> str:
+        """Return the commit that brought a task, since a commit if one is given: its name may be used again later."""
+        if task not in self.landed:
+            return ""
+        return self.branch.landed(base).get(task, "") if base else self.landed[task]
+
     def know(self, tree: str, verdict: Verdict) -> None:
         """A tree was proved elsewhere; the same files need no second proof."""
         self._known[tree] = verdict
@@ -99,15 +105,19 @@ class LandingQueue:
         """
         mine = _Candidate(work, prove)
         with self._changed:
-            if work.task in self.landed:
-                return Landed(self.landed[work.task])
+            done = self.has_landed(work.task, work.base)
+            if done:
+                return Landed(done)
             self._line.append(mine)
+        result: Result | None = None
         try:
-            result = None
             while result is None:
                 result = self._try(mine)
         finally:
             with self._changed:
+                if not isinstance(result, Landed):  # what is built on it has to be built anew
+                    for other in self._line[self._line.index(mine) :]:
+                        other.on = other.combined = ""
                 self._line.remove(mine)
                 self._changed.notify_all()
         return replace(result, culprit=self._culprit(work, prove)) if isinstance(result, Red) else result
@@ -139,7 +149,7 @@ class LandingQueue:
 
     def _move(self, mine: _Candidate, note: str) -> Landed | None:
         crash.point("landing")
-        if not merging.move(self.root, self.branch.ref, mine.combined, mine.on):
+        if not merging.move(self.root, self.branch.ref, mine.combined, mine.on, self.branch.kept):
             return None
         crash.point("landing")
         self.landed[mine.work.task] = mine.combined

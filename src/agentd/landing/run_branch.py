@@ -32,12 +32,17 @@ class RunBranch:
     def ref(self) -> str:
         return f"refs/heads/{self.name}"
 
+    @property
+    def kept(self) -> str:
+        """The ref that is moved with the branch, so that nothing is lost with it."""
+        return f"refs/agentd/{self.key}/tip"
+
     def tip(self) -> str:
         """Return the last commit; refuse a branch that a person has checked out or deleted."""
         found = merging.look_up(self.root, self.ref)
         if not found.commit:
-            again = f"git -C {quoted(self.root)} branch {self.name} {self.start}"
-            raise AgentdError(f"The branch {self.name} is gone; what had landed on it may be in git's reflog.", again)
+            again = f"git -C {quoted(self.root)} branch {self.name} {self.kept}"
+            raise AgentdError(f"The branch {self.name} is gone; {self.kept} has what had landed on it.", again)
         if found.checked_out:
             place = quoted(Path(found.checked_out))
             what = f"{self.name} is checked out in {found.checked_out}, and landing would move it under your feet."
@@ -55,8 +60,8 @@ class RunBranch:
             form,
             f"{since or self.start}..{self.ref}",
         )
-        found = {}
-        for line in text(self.root, *words).splitlines():
+        found: dict[str, str] = {}
+        for line in text(self.root, *words, accept=(0, 128)).splitlines():  # 128: the branch is gone
             commit, of, task = line.split("\0")
             if of == self.key and task:
                 found[task] = commit
@@ -73,16 +78,23 @@ def _mark(key: str) -> str:
     return f"refs/agentd/{key}/start"
 
 
-def begin(root: Path, key: str, name: str, start: str) -> RunBranch:
-    """Make the branch of a new run at a commit, or find the one that was made for it before."""
+def begin(root: Path, key: str, name: str, start: str, stamp: str = "once") -> RunBranch:
+    """Make the branch of a new run at a commit, or find the one that was made for it before.
+
+    `stamp` tells the run from an earlier one of the same name, whose branch is not its own.
+    """
     merging.refuse_old_git()
-    known = find(root, key, name)
-    if known:
+    known, began = find(root, key, name), f"refs/agentd/{key}/began/{stamp}"
+    if known and merging.look_up(root, began).commit:
         return known
     branch = RunBranch(root, key, name, start)
+    if known:
+        again = f"git branch -m {name} {name}-old; git update-ref -d {_mark(key)}"
+        raise AgentdError(f"{name} is the branch of an earlier run of this name.", again)
     if merging.look_up(root, branch.ref).commit:
         raise AgentdError(f"The branch {name} exists already.", f"git branch -m {name} {name}-old")
-    orders = f"create {branch.ref} {start}\ncreate {_mark(key)} {start}\n"
+    refs = (branch.ref, _mark(key), began, branch.kept)
+    orders = "".join(f"update {ref} {start}\n" for ref in refs)
     run(root, "update-ref", "--stdin", stdin=f"start\n{orders}prepare\ncommit\n".encode())
     return branch
 

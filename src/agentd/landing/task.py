@@ -4,6 +4,7 @@ These are actions for the tables of families. Each can be repeated after a kill.
 """
 
 import os
+import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from agentd.errors import AgentdError
 from agentd.git import committing, merging, repository, trees
 from agentd.landing import environment, leases, run_branch, variables, workspace
 from agentd.landing.admission import Admission
+from agentd.landing.environment import SetupFailed
 from agentd.landing.proving import ProvingGround
 from agentd.landing.queue import Conflict, Finished, Landed, LandingQueue, Red, Verdict
 from agentd.landing.run_branch import RunBranch
@@ -29,7 +31,7 @@ SERVICE = "landing"
 LANDED = "landed"  # the field of a task that says as which commit, and what proved it
 CONFLICT, RED = "conflict.md", "red.md"
 # As merges here write markers, with the names of commits; git adds the path if a side renamed the file.
-MARKER = r"^(<<<<<<<|>>>>>>>) [0-9a-f]{40,64}(:.*)?$"
+MARKER = "^(<{7,}|>{7,}) [0-9a-f]{40,64}(:.*)?\r?$"
 _SHOWN = 20_000  # characters of a patch
 Prove = Callable[[Path], Verdict]
 
@@ -41,11 +43,7 @@ class Landing:
         self.branch = branch_of(work)
         self.queue = LandingQueue(self.branch)
         log = work.top.store.folder / "calls" / "proof-setup.log"
-        self.ground = ProvingGround(
-            self.branch,
-            lambda place: environment.provide(work.project, place, log),
-            lambda place: environment.stamp(work.project, place),
-        )
+        self.ground = ProvingGround(self.branch, lambda place: environment.provide(work.project, place, log))
         self.admission = Admission()
 
     def close(self) -> None:
@@ -71,7 +69,8 @@ def branch_of(work: Work) -> RunBranch:
         raise CouldNotStart(what, "git init && git add --all && git commit -m start")
     committing.refuse_unknown_person(root)
     name = top.state.run.name
-    return run_branch.begin(root, _key(work), branch_name(name), repository.head(root))
+    stamp = re.sub(r"\W", "", str(top.state.fields.get(top.layout.codec.created_key) or ""))
+    return run_branch.begin(root, _key(work), branch_name(name), repository.head(root), stamp)
 
 
 def landing_of(work: Work) -> Landing:
@@ -87,8 +86,8 @@ def may_begin(work: Work, item: Item, under_way: Sequence[Item]) -> str:
     """Why a task has to wait beside those under way: one of them has its files, or the machine has no room."""
     landing, root = landing_of(work), work.project.root
     names = [one.id for one in under_way]
-    found = {one.task: one for one in workspace.find_all(root, landing.branch.key) if one.task in names}
-    written = {task: workspace.written(root, one) for task, one in found.items()}
+    found = [one for one in workspace.find_all(root, landing.branch.key) if one.task in names] if item.files else []
+    written = {one.task: workspace.written(root, one) for one in found}
     waits = leases.why_waiting({one.id: one.files for one in (*under_way, item)}, written, names, item.id)
     if waits or not work.project.config.get("runs", "wait_when_busy"):
         return waits
@@ -120,7 +119,12 @@ def _open(work: Work, tree: str = "", why: str = "") -> Workspace:
 
     def provide(place: Path) -> None:
         point_home(place / ".git", root)
-        environment.provide(work.project, place, _log(work), own)
+        try:
+            environment.provide(work.project, place, _log(work), own)
+        except SetupFailed as error:
+            if not why:
+                raise
+            work.say(f"⚠ {error.message}")  # markers in a manifest break it, and it is here that they are settled
 
     one = workspace.make(branch, task, provide, tree, why)
     inner = variables.inner(root, one.path)
@@ -140,11 +144,13 @@ def land(work: Work, prove: Prove, subject: str, body: str = "", files: Sequence
     """
     landing, root, task = landing_of(work), work.project.root, _task(work)
     branch, queue = landing.branch, landing.queue
-    if task in queue.landed:
-        return _landed(work, branch, queue.landed[task][:12])
-    said = run_branch.message(subject, body, branch, task, authors(work))
     one = workspace.find(root, branch.key, task)
-    if one and one.path.is_dir():
+    there = bool(one and one.ready and one.path.is_dir())
+    done = queue.has_landed(task, one.base if one and there else "")
+    if done:
+        return _landed(work, branch, done[:12])
+    said = run_branch.message(subject, body, branch, task, authors(work))
+    if one and there:
         commit, left_out = workspace.collect(root, one, said)
         base = one.base
         if left_out:
@@ -157,7 +163,7 @@ def land(work: Work, prove: Prove, subject: str, body: str = "", files: Sequence
     if not commit:
         return _landed(work, branch, "nothing was changed")
     written = trees.differing(root, base, commit)
-    if not (one and one.path.is_dir()) and (marked := merging.grep(root, commit, MARKER, written)):
+    if not there and (marked := merging.grep(root, commit, MARKER, written)):
         _open(work, merging.tree_of(root, commit), "conflict")
         return Outcome("conflict", f"markers are left in {', '.join(marked)}")
     for each in leases.undeclared({task: files}, {task: written}).get(task, ()) if files else ():
@@ -165,7 +171,10 @@ def land(work: Work, prove: Prove, subject: str, body: str = "", files: Sequence
 
     def proved(tried: str) -> Verdict:
         with landing.ground.checked_out(tried) as place:
-            return prove(variables.inner(root, place))
+            verdict = prove(variables.inner(root, place))
+        if work.project.interrupted.is_set():
+            raise work.project.interruption()
+        return verdict
 
     mine = Finished(task, commit, base, said)
     result = queue.land(mine, proved)

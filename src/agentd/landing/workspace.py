@@ -75,7 +75,7 @@ def make(
     if not NAME.fullmatch(task) or os.path.lexists(place):
         raise CouldNotStart(f"{place} is in the way of the workspace.", f"mv {quoted(place)} {quoted(place)}-old")
     temp = place.with_name(f".{task}.{os.getpid()}.{time.monotonic_ns()}.tmp")
-    folder = _record(root, branch.key, task)
+    folder = record_folder(root, branch.key, task)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         sweep(place.parent)
@@ -110,7 +110,7 @@ def _note(folder: Path, found: Workspace) -> None:
 
 def find(root: Path, key: str, task: str) -> Workspace | None:
     """Return what is known of a workspace, whether its folder still exists or not."""
-    path = _record(root, key, task) / RECORD
+    path = record_folder(root, key, task) / RECORD
     try:
         with reading.opened(path) as file:
             return Workspace(**json.loads(file.read()))
@@ -133,7 +133,7 @@ def find_all(root: Path, key: str = "") -> Iterator[Workspace]:
 def written(root: Path, one: Workspace) -> tuple[str, ...]:
     """Return the files that were changed in a workspace so far; none if it is gone."""
     try:
-        return private_repository.changed(lender(root), one.path, _record(root, one.run, one.task) / INDEX)
+        return private_repository.changed(lender(root), one.path, record_folder(root, one.run, one.task) / INDEX)
     except (AgentdError, OSError):  # it is just being removed
         return ()
 
@@ -145,7 +145,7 @@ def collect(root: Path, one: Workspace, message: str) -> tuple[str, tuple[str, .
     """
     source = lender(root)
     try:
-        found = private_repository.collect(source, one.path, _record(root, one.run, one.task) / INDEX)
+        found = private_repository.collect(source, one.path, record_folder(root, one.run, one.task) / INDEX)
     except OSError as error:
         raise durable.trouble(one.path, error, "collected") from error
     if found.tree == merging.tree_of(root, one.base):
@@ -167,17 +167,20 @@ def kept(root: Path, key: str, task: str) -> str:
 
 def remove(root: Path, one: Workspace) -> None:
     """Keep all that was written in a workspace and is not kept yet, then remove its folder and what is known of it."""
-    if one.path.is_dir():
+    if one.path.is_dir() and not one.ready:
+        _remove_tree(one.path)
+    elif one.path.is_dir():
         commit, left_out = collect(root, one, f"What was left in the workspace of {one.task}")
         if left_out:
             listed = ", ".join(left_out)
-            raise AgentdError(f"{one.place} has what git cannot keep: {listed}.", f"ls -la {quoted(one.path)}")
+            away = f"mv {quoted(one.path / left_out[0])} ~/   # then run the same command again"
+            raise AgentdError(f"{one.place} has what git cannot keep: {listed}.", away)
         private_repository.keep_commits(lender(root), one.path, f"{one.run}/commits/{one.task}", commit or one.base)
-        aside = one.path.with_name(f".{one.task}.{os.getpid()}.0.tmp")
+        aside = one.path.with_name(f".{one.task}.{os.getpid()}.{time.monotonic_ns()}.tmp")
         with suppress(FileNotFoundError):
             one.path.rename(aside)
         _remove_tree(aside)
-    shutil.rmtree(_record(root, one.run, one.task), ignore_errors=True)
+    shutil.rmtree(record_folder(root, one.run, one.task), ignore_errors=True)
     tidy(one.path.parent)
 
 
@@ -207,7 +210,8 @@ def _ref(key: str, task: str) -> str:
     return f"refs/agentd/{key}/tasks/{task}"
 
 
-def _record(root: Path, key: str, task: str) -> Path:
+def record_folder(root: Path, key: str, task: str) -> Path:
+    """Return where agentd keeps what it knows of a workspace."""
     return private_folder(root) / RECORDS / key / task
 
 

@@ -81,7 +81,7 @@ def _git_folder(folder: Path) -> Path | None:
 
 def _main_checkout(folder: Path) -> Path | None:
     """The project a worktree belongs to, if agentd made it."""
-    private = _git_folder(folder) if (folder / ".git").is_file() else None
+    private = _git_folder(folder)
     with suppress(OSError, ValueError):
         root = Path(os.fsdecode(files.read(private / HOME_FILE, files.SMALL))) if private else None
         return root if root and root.is_dir() else None
