@@ -64,11 +64,11 @@ def branch(root: Path, run: str = "r1") -> RunBranch:
     return run_branch.begin(root, f"own/{run}", f"agentd/{run}", head(root))
 
 
-def finished(line: RunBranch, one: Workspace, proved: bool = False) -> Finished:
+def finished(line: RunBranch, one: Workspace) -> Finished:
     said = run_branch.message(f"Do {one.task}", "", line, one.task, ["Robot <robot@localhost>"])
     commit, left_out = workspace.collect(line.root, one, said)
     assert not left_out
-    return Finished(one.task, commit, one.base, said, proved)
+    return Finished(one.task, commit, one.base, said)
 
 
 def invariant(root: Path) -> dict[str, str]:

@@ -195,18 +195,6 @@ def test_the_next_is_proved_while_the_first_still_is_and_nothing_is_proved_twice
     assert len(tried) == 4
 
 
-def test_files_that_were_proved_before_are_not_proved_again(root: Path) -> None:
-    line = branch(root)
-    work = do(line, "T1", {"a.txt": "1\n"})
-
-    def never(commit: str) -> Verdict:
-        raise AssertionError
-
-    queue = Queue(line, never)
-    queue.inner.know(git(root, "rev-parse", f"{work.commit}^{{tree}}"), GREEN)
-    assert isinstance(queue.land(work), Landed)
-
-
 def test_a_conflict_has_both_sides_and_who_wrote_the_other(root: Path) -> None:
     line = branch(root)
     one, two, three = (

@@ -16,16 +16,12 @@ from agentd.values import dataclass
 
 @dataclass(frozen=True)
 class Finished:
-    """Work that is done and wants to land: a commit on top of an earlier commit of the branch.
-
-    proved  its own tree was proved to be good, without what has landed since
-    """
+    """Work that is done and wants to land: a commit on top of an earlier commit of the branch."""
 
     task: str
     commit: str
     base: str
     message: str
-    proved: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,10 +90,6 @@ class LandingQueue:
             return ""
         return self.branch.landed(base).get(task, "") if base else self.landed[task]
 
-    def know(self, tree: str, verdict: Verdict) -> None:
-        """A tree was proved elsewhere; the same files need no second proof."""
-        self._known[tree] = verdict
-
     def land(self, work: Finished, prove: Prove) -> Result:
         """Bring finished work onto the branch if it is proved together with what is there, or say why that cannot be.
 
@@ -120,7 +112,7 @@ class LandingQueue:
                         other.on = other.combined = ""
                 self._line.remove(mine)
                 self._changed.notify_all()
-        return replace(result, culprit=self._culprit(work, prove)) if isinstance(result, Red) else result
+        return replace(result, culprit=self._culprit(work, result.on, prove)) if isinstance(result, Red) else result
 
     def _try(self, mine: _Candidate) -> Result | None:
         """One attempt; None if what it was built on has gone."""
@@ -166,10 +158,11 @@ class LandingQueue:
         ahead = self._ahead(one)
         return ahead is None or (one.on == ahead.combined and self._is_current(ahead))
 
-    def _culprit(self, work: Finished, prove: Prove) -> str:
-        """Find the task that landed since this work began and does not go together with it, by halving."""
-        since = list(self.branch.landed(work.base).items())
-        if not since or not (work.proved or prove(work.commit).green):
+    def _culprit(self, work: Finished, on: str, prove: Prove) -> str:
+        """Find the task that landed between the base of this work and `on` and does not go together with it, by halving."""
+        landed = list(self.branch.landed(work.base).items())
+        since = landed[: next((number for number, (_, commit) in enumerate(landed, 1) if commit == on), 0)]
+        if not since or not prove(work.commit).green:
             return ""
         good, bad = -1, len(since) - 1
         while bad - good > 1:
