@@ -498,3 +498,61 @@ def test_an_earlier_run_of_the_same_name_is_not_gone_on_with(many: Sandbox) -> N
     assert many.run("resume", "r1").code == 0
     assert len(landed(many)) == 3
     assert len(landed(many, "r1-old")) == 3
+
+
+def test_a_delivery_overwrites_no_file_of_the_person_ignored_ones_included(many: Sandbox) -> None:
+    (many.root / ".gitignore").write_text("__pycache__/\n.env\n")
+    git(many.root, "commit", "--quiet", "--all", "-m", "ignored")
+    (many.root / ".env").write_text("TOKEN=my-only-copy\n")
+    words = "sed -i /.env/d .gitignore && echo TOKEN=example > .env"
+    many.script(**{"make@a": {"run": ["sh", "-c", words]}})
+    git(many.root, "commit", "--quiet", "--all", "-m", "script")
+    assert many.run("run", "many", "x", "--name", "r1").code == 0
+    refused = many.run("deliver", "r1")
+    assert (refused.code, (many.root / ".env").read_text()) == (1, "TOKEN=my-only-copy\n")
+    assert ".env" in refused.err
+
+
+def test_an_agent_that_only_talks_has_not_done_its_task(many: Sandbox) -> None:
+    many.script(**{"make@a": {"say": "Shall I go on?"}, "mend": {"say": "I could."}})
+    asked = many.run("run", "many", "x", "--name", "r1")
+    assert asked.code == 4
+    assert "[a] ↻ land: red (nothing was changed)" in asked.out
+    assert landed(many) == ["Add b"]
+
+
+def test_a_workspace_that_is_gone_is_told_and_the_line_to_paste_begins_its_task_anew(many: Sandbox) -> None:
+    many.script(**{"make@a": {"fail": "error", "say": "no"}})
+    many.set("workflow", script_retries=0)
+    many.run("run", "many", "x", "--name", "r1")
+    shutil.rmtree(many.root.parent / f"{many.root.name}-agentd")
+    told = many.run("resume", "r1")
+    assert told.code == 1
+    many.script(**{"make@a": {"files": {"tally/a.py": "A = 1\n"}}})
+    (fix,) = [line.removeprefix("Fix:   ") for line in told.err.splitlines() if line.startswith("Fix:")]
+    subprocess.run(
+        fix.replace("agentd resume", " ".join([*AGENTD, "resume"])), shell=True, check=True, cwd=many.root, env=many.env
+    )
+    assert len(landed(many)) == 3
+
+
+def test_a_record_that_was_edited_leads_nowhere_else(many: Sandbox) -> None:
+    many.script(**{"make@a": {"fail": "error", "say": "no"}})
+    many.set("workflow", script_retries=0)
+    many.run("run", "many", "x", "--name", "r1")
+    record = many.root / ".git/agentd/workspaces/own/r1/a/workspace.json"
+    record.write_text(record.read_text().replace(f"{many.root.name}-agentd/tasks/own/r1/a", many.root.name))
+    shutil.rmtree(many.root / "agentd/runs/r1")
+    assert many.run("workspaces", "--prune").code == 0
+    assert (many.root / "tally/words.py").exists()
+    record.parent.mkdir(parents=True, exist_ok=True)
+    record.write_text('{"made": "x"}')
+    assert many.run("workspaces").code == 1
+
+
+@pytest.mark.parametrize("item", ["a..b", "a.lock"])
+def test_a_task_that_git_has_no_branch_for_could_not_start(many: Sandbox, item: str) -> None:
+    many.script(split={"documents": {"tasks.yaml": f"tasks: [{{id: {item}}}]\n"}})
+    asked = many.run("run", "many", "x", "--name", "r1")
+    assert asked.code == 4
+    assert f"git cannot have a branch for a task called '{item}'" in asked.out

@@ -42,7 +42,10 @@ class Collected:
 def lender(folder: Path) -> Lender:
     """Return the repository of the work tree around `folder`."""
     words = ("rev-parse", "--path-format=absolute", "--git-common-dir", "--git-dir", "--show-object-format")
-    common, own, kind = text(folder, *words).splitlines()
+    found = text(folder, *words).splitlines()
+    if len(found) != 3:
+        raise AgentdError(f"git cannot borrow from {folder}: there is a line break in its path.", "mv it elsewhere")
+    common, own, kind = found
     return Lender(Path(common), Path(own), kind)
 
 

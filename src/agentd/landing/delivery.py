@@ -93,7 +93,12 @@ def merge(project: Project, found: Delivery) -> str:
     if text(root, "status", "--porcelain", "--untracked-files=no"):
         what = "There are changes that are not committed; nothing was merged."
         raise Refused(what, f"{here} status   # commit or stash them, then run the same command again")
-    repository.git(root, "merge", "--quiet", "--ff-only", found.tip)
+    try:
+        repository.git(root, "merge", "--quiet", "--ff-only", "--no-overwrite-ignore", found.tip)
+    except AgentdError as error:
+        said = " ".join(error.message.partition(": ")[2].split())
+        what = f"git did not merge {name}, so that no file of yours is overwritten: {said}"
+        raise Refused(what, f"{here} merge --ff-only {name}   # says which files are in the way") from None
     return current
 
 

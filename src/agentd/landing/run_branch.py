@@ -84,6 +84,8 @@ def begin(root: Path, key: str, name: str, start: str, stamp: str = "once") -> R
     `stamp` tells the run from an earlier one of the same name, whose branch is not its own.
     """
     merging.refuse_old_git()
+    if ".." in name or name.endswith((".", ".lock")):
+        raise AgentdError(f"git cannot have a branch {name}.", "agentd run WORKFLOW --name ANOTHER")
     known, began = find(root, key, name), f"refs/agentd/{key}/began/{stamp}"
     if known and merging.look_up(root, began).commit:
         return known

@@ -120,7 +120,7 @@ def _open(work: Work, tree: str = "", why: str = "") -> Workspace:
     def provide(place: Path) -> None:
         point_home(place / ".git", root)
         try:
-            environment.provide(work.project, place, _log(work), own)
+            environment.provide(work.project, place, _log(work), {**work.environment(), **own})
         except SetupFailed as error:
             if not why:
                 raise
@@ -160,8 +160,14 @@ def land(work: Work, prove: Prove, subject: str, body: str = "", files: Sequence
     else:  # a kill came between two workspaces, or somebody removed it
         commit = workspace.kept(root, branch.key, task)
         base = merging.parent(root, commit) if commit else ""
+        if not commit or (one is None and os.path.lexists(workspaces_folder(root, branch.key) / task)):
+            what = f"What agentd knew of the workspace of {task} is gone."
+            raise AgentdError(
+                what, f"ls -la {workspaces_folder(root, branch.key)}   # what is there is no longer looked at"
+            )
     if not commit:
-        return _landed(work, branch, "nothing was changed")
+        work.write(RED, f"# {task} did not land\n\nNothing was changed in the workspace.\n")
+        return Outcome("red", "nothing was changed")
     written = trees.differing(root, base, commit)
     if not there and (marked := merging.grep(root, commit, MARKER, written)):
         _open(work, merging.tree_of(root, commit), "conflict")
@@ -222,7 +228,7 @@ def _remove(work: Work, branch: RunBranch) -> None:
     root, task = work.project.root, _task(work)
     one = workspace.find(root, branch.key, task)
     if one:
-        environment.clean_up(work.project, one.path, _log(work), work.variables)
+        environment.clean_up(work.project, one.path, _log(work), work.environment())
         workspace.remove(root, one)
     variables.release(root, branch.key, task)
 

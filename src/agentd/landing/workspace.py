@@ -72,7 +72,9 @@ def make(
     place = workspaces_folder(root, branch.key) / task
     if known:  # a kill came before it was ready
         _remove_tree(place)
-    if not NAME.fullmatch(task) or os.path.lexists(place):
+    if not NAME.fullmatch(task) or ".." in task or task.endswith((".", ".lock")):
+        raise CouldNotStart(f"git cannot have a branch for a task called '{task}'.", "rename it in the list of tasks")
+    if os.path.lexists(place):
         raise CouldNotStart(f"{place} is in the way of the workspace.", f"mv {quoted(place)} {quoted(place)}-old")
     temp = place.with_name(f".{task}.{os.getpid()}.{time.monotonic_ns()}.tmp")
     folder = record_folder(root, branch.key, task)
@@ -113,7 +115,12 @@ def find(root: Path, key: str, task: str) -> Workspace | None:
     path = record_folder(root, key, task) / RECORD
     try:
         with reading.opened(path) as file:
-            return Workspace(**json.loads(file.read()))
+            found = Workspace(**json.loads(file.read()))
+        if any(type(getattr(found, name)) is not str for name in ("base", "tree", "why")):
+            raise TypeError
+        # Never where the file says: it may have come with a copy of the project.
+        place = str(workspaces_folder(root, key) / task)
+        return replace(found, run=key, task=task, place=place, made=float(found.made), ready=found.ready is True)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError, TypeError):
@@ -143,6 +150,8 @@ def collect(root: Path, one: Workspace, message: str) -> tuple[str, tuple[str, .
 
     The commit is empty if nothing was changed.
     """
+    if os.path.realpath(one.path) != one.place:
+        raise Corrupt(f"{one.place} is a link, and no link is followed to a workspace.", f"rm {quoted(one.path)}")
     source = lender(root)
     try:
         found = private_repository.collect(source, one.path, record_folder(root, one.run, one.task) / INDEX)
@@ -224,6 +233,9 @@ def _remove_tree(path: Path) -> None:
                 os.chmod(each, stat.S_IRWXU)
             os.rmdir(name) if os.path.isdir(name) and not os.path.islink(name) else os.unlink(name)
 
+    if path.is_symlink():
+        path.unlink()
+        return
     shutil.rmtree(path, onerror=allow)
     if path.is_dir():  # what could not be read before can be now
         shutil.rmtree(path, ignore_errors=True)

@@ -1,5 +1,6 @@
 """The branch and the worktree of a run: what they are called, and what to do when one is gone."""
 
+import shlex
 from pathlib import Path
 
 from agentd.errors import NotFound
@@ -11,6 +12,12 @@ def refuse_lost(work: Work) -> None:
     """An error, before an agent is called, if the worktree of a run is gone."""
     if not work.cwd.is_dir():
         run, root = work.top.state.run.name, work.project.root
+        if workspace_around(root, work.cwd):
+            kept = (
+                f"what it had is kept below refs/agentd/{work.top.layout.name}/{run}/tasks, as far as it was collected"
+            )
+            again = f"rm -r {shlex.quote(str(work.store.folder))} && agentd resume {run}   # the task begins anew"
+            raise NotFound(f"The workspace {work.cwd} is gone; {kept}.", again)
         again = f"git -C {root} worktree add {worktree_path(root, run)} {branch_name(run)}"
         raise NotFound(f"The worktree of '{run}', {work.cwd}, is gone.", f"git -C {root} worktree prune && {again}")
 
