@@ -33,6 +33,8 @@ def command(change: str, specs: bool, strict: bool, fix: bool, verbose: bool, as
         found = validation.validate_library(project, fix)
     else:
         found = validation.validate_all(project, fix, workers.available())
+    if project.interrupted.is_set():  # Python has lost the exception that the signal raised
+        raise project.interruption()
     code = 0 if (found.strict if strict else found.valid) and not found.held else 1
     return tell(as_json, found.to_data(), lines(found, str(project.root), verbose), code)
 
