@@ -80,6 +80,7 @@ class LandingQueue:
     def __init__(self, branch: RunBranch) -> None:
         self.branch, self.root = branch, branch.root
         self.landed = branch.landed()
+        self._tip = ""
         self._line: list[_Candidate] = []
         self._changed = threading.Condition()
         self._known: dict[str, Verdict] = {}
@@ -121,13 +122,13 @@ class LandingQueue:
             mine.on = mine.combined = ""
             self._changed.wait_for(lambda: self._ahead(mine) is None or self._is_current(self._ahead(mine)))
             ahead = self._ahead(mine)
-            on = ahead.combined if ahead else self.branch.tip()
+            on = ahead.combined if ahead else self._tip or self.branch.tip()
             merged = merging.merge(self.root, on, work.commit)
-            if merged.conflicts and ahead is None:
+            if merged.conflicts and ahead is None and not self._has_moved(on):
                 others = self._who_changed(merged.conflicts, work.base)
                 return Conflict(merged.conflicts, merged.messages, merged.tree, on, others)
             if merged.conflicts:  # perhaps not with what will have landed
-                self._changed.wait_for(lambda: self._ahead(mine) is not ahead)
+                self._changed.wait_for(lambda: ahead is None or self._ahead(mine) is not ahead)
                 return None
             mine.on, mine.combined = on, merging.commit_tree(self.root, merged.tree, (on,), work.message)
             self._changed.notify_all()
@@ -135,17 +136,23 @@ class LandingQueue:
         with self._changed:
             self._known[merged.tree] = verdict
             self._changed.wait_for(lambda: self._ahead(mine) is None)
-            if self.branch.tip() != mine.on:
+            if self._has_moved(mine.on):
                 return None
             return self._move(mine, verdict.note) if verdict.green else Red(verdict.note, mine.on)
 
     def _move(self, mine: _Candidate, note: str) -> Landed | None:
         crash.point("landing")
         if not merging.move(self.root, self.branch.ref, mine.combined, mine.on, self.branch.kept):
+            self._tip = ""
             return None
         crash.point("landing")
-        self.landed[mine.work.task] = mine.combined
+        self.landed[mine.work.task] = self._tip = mine.combined
         return Landed(mine.combined, note)
+
+    def _has_moved(self, tip: str) -> bool:
+        """Whether the branch is not where it was when work was put on it; from now on, it is known where it is."""
+        self._tip = self.branch.tip()
+        return self._tip != tip
 
     def _ahead(self, mine: _Candidate) -> _Candidate | None:
         number = self._line.index(mine)
