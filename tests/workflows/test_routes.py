@@ -26,7 +26,7 @@ def phases(workflow: Workflow, mode: str, choices: dict[str, str]) -> tuple[list
 
 @pytest.mark.parametrize("strategy", ["per-batch", "single-final"])
 def test_a_full_team_run_goes_through_its_phases_in_order(strategy: str) -> None:
-    seen, run = phases(TEAM, "full", {"choose_strategy": strategy})
+    seen, run = phases(TEAM, "full", {"hear_strategy": strategy})
     assert seen == ["INTAKE", "DESIGN", "APPROVE_DESIGN", "PLAN", "REVIEW_STRATEGY", "IMPLEMENT_LOOP", "INTEGRATE", "RELEASE", "DONE"]  # fmt: skip
     assert run.result == "done"
 
@@ -42,7 +42,7 @@ def test_a_staged_run_goes_through_its_stages_in_order() -> None:
 
 
 def test_a_lean_run_that_turns_out_complex_starts_anew_as_a_full_one() -> None:
-    run = advance(TEAM, at(TEAM, "lean_implement"), "complex")
+    run = take(TEAM, at(TEAM, "lean_implement"), "complex", "done")
     assert (run.step, run.phase) == ("intake", "INTAKE")
     assert {"spec.md", "acceptance.json", "tasks.yaml", "children/lean_implement/"} <= {*run.clear}
 
@@ -64,23 +64,44 @@ def test_an_agent_that_fails_is_tried_twice_more_and_then_blocks(workflow: Workf
 
 
 @pytest.mark.parametrize(
-    ("answer", "role"),
-    [("change_spec", "spec_agent"), ("change_architecture", "architect"), ("change_design", "designer")],
+    ("heard", "role"), [("spec", "spec_agent"), ("architecture", "architect"), ("design", "designer")]
 )
-def test_a_correction_goes_to_its_agent_and_back_to_the_gate_without_limit(answer: str, role: str) -> None:
+def test_a_correction_goes_to_its_agent_and_back_to_the_gate_without_limit(heard: str, role: str) -> None:
     run = take(TEAM, at(TEAM, "show_design"), "done")
     for _ in range(7):
-        correcting = advance(TEAM, run, answer)
+        correcting = take(TEAM, run, "answered", heard)
         assert (TEAM.steps[correcting.step].what, correcting.phase) == (role, "APPROVE_DESIGN")
         run = take(TEAM, correcting, "done", "done")
         assert run.step == "approve_design"
 
 
-@pytest.mark.parametrize(("shows", "gate"), [("show_design", "approve_design"), ("show_strategies", "choose_strategy")])
-def test_a_deferred_gate_blocks_and_retrying_asks_it_again(shows: str, gate: str) -> None:
-    blocked = take(TEAM, at(TEAM, shows), "done", "deferred")
+@pytest.mark.parametrize(
+    ("part", "role"), [("spec", "spec_agent"), ("architecture", "architect"), ("design", "designer")]
+)
+def test_a_correction_that_is_still_due_comes_before_the_question_and_only_once(part: str, role: str) -> None:
+    correcting = advance(TEAM, at(TEAM, "show_design"), part)
+    assert TEAM.steps[correcting.step].what == role
+    assert take(TEAM, correcting, "done", part).step == "approve_design"
+
+
+def test_only_an_approval_leads_from_the_design_to_the_plan() -> None:
+    heard = {word: advance(TEAM, at(TEAM, "hear_design"), word).step for word in TEAM.steps["hear_design"].next}
+    assert [word for word, step in heard.items() if step == "plan"] == ["approved"]
+    assert heard["confirm"] == "confirm_design"
+    assert list(TEAM.steps["confirm_design"].next) == list(TEAM.steps["approve_design"].next) == ["answered"]
+
+
+@pytest.mark.parametrize(
+    ("shows", "gate", "part"),
+    [("show_design", "approve_design", "design"), ("show_strategies", "choose_strategy", "strategy")],
+)
+def test_a_gate_left_open_blocks_and_retrying_asks_it_again(shows: str, gate: str, part: str) -> None:
+    asked = take(TEAM, at(TEAM, shows), "done")
+    assert asked.step == gate
+    assert take(TEAM, asked, "answered", "unclear", "done").step == gate
+    blocked = take(TEAM, asked, "answered", "missing")
     assert blocked.phase == "BLOCKED"
-    assert take(TEAM, blocked, "retry", "done").step == gate
+    assert take(TEAM, blocked, "retry", part, "done").step == gate
     assert advance(TEAM, blocked, "abandon").result == "abandoned"
 
 
@@ -95,38 +116,54 @@ def test_nothing_is_planned_before_the_design_is_approved_nor_reviewed_before_th
     assert not {step.what for step in LATE.steps.values()} & {"reviewer", "qa", "security"}
 
 
+STUCK = ["different_approach", "simplify", "guidance"]
 REPAIRS = [
-    (TASK, "review", "blocked", "FIX_REVIEW", "review"),
-    (TASK, "test", "blocked", "FIX_TESTS", "test"),
-    (TASK, "audit", "blocked", "FIX_SECURITY", "audit"),
-    (TEAM, "review_all", "blocked", "FIX_REVIEW", "review_all"),
-    (TEAM, "test_all", "blocked", "FIX_TESTS", "review_all"),
-    (TEAM, "audit_all", "blocked", "FIX_SECURITY", "review_all"),
-    (TEAM, "build", "red", "FIX_BUILD", "integrate"),
-    (TEAM, "lean_build", "red", "FIX_BUILD", "lean_build"),
+    (TASK, "review", "blocked", "FIX_REVIEW", "examine", "accept"),
+    (TASK, "test", "blocked", "FIX_TESTS", "examine", "accept"),
+    (TASK, "audit", "blocked", "FIX_SECURITY", "examine", "accept"),
+    (TASK, "examine", "red", "FIX_TESTS", "examine", "give_up"),
+    (LATE, "examine", "red", "FIX_TESTS", "examine", "give_up"),
+    (TEAM, "review_all", "blocked", "FIX_REVIEW", "examine_all", "accept"),
+    (TEAM, "test_all", "blocked", "FIX_TESTS", "examine_all", "accept"),
+    (TEAM, "audit_all", "blocked", "FIX_SECURITY", "examine_all", "accept"),
+    (TEAM, "examine_all", "red", "FIX_TESTS", "examine_all", "abandon"),
+    (TEAM, "build", "red", "FIX_BUILD", "land_integration", "abandon"),
+    (TEAM, "lean_build", "red", "FIX_BUILD", "land_lean_build", "abandon"),
 ]
 
 
-@pytest.mark.parametrize(("workflow", "step", "word", "phase", "back"), REPAIRS, ids=lambda value: str(value)[:20])
-def test_a_repair_loop_runs_three_times_and_then_asks_with_four_options(
-    workflow: Workflow, step: str, word: str, phase: str, back: str
+@pytest.mark.parametrize(
+    ("workflow", "step", "word", "phase", "back", "last"), REPAIRS, ids=lambda value: getattr(value, "name", str(value))
+)
+def test_a_repair_loop_runs_three_times_and_then_asks_what_now(
+    workflow: Workflow, step: str, word: str, phase: str, back: str, last: str
 ) -> None:
+    def coder(run: Run) -> Run:
+        """On to the coder, past the opening of a workspace."""
+        assert run.phase in (phase, "IMPLEMENT_LOOP")
+        return run if workflow.steps[run.step].what == "coder" else advance(workflow, run, "done")
+
     run = at(workflow, step)
     for _ in range(3):
         run = advance(workflow, run, word)
         assert run.phase == phase
+        run = coder(run)
+        assert workflow.steps[run.step].what == "coder"
         run = advance(workflow, run, "done")
         assert run.step == back
         while run.step != step:
             run = advance(workflow, run, workflow.steps[run.step].forward)
     asked = advance(workflow, run, word)
     assert (asked.phase, asked.asked_by) == ("ASK_USER", step)
-    assert list(workflow.steps[asked.step].next) == ["different_approach", "accept", "simplify", "guidance"]
-    accepted = advance(workflow, asked, "accept")
-    assert accepted.step == workflow.steps[step].next[workflow.steps[step].forward].to
-    assert {*workflow.steps[step].produces} <= {*accepted.waived}
-    for word in ("different_approach", "simplify", "guidance"):
-        assert workflow.steps[advance(workflow, asked, word).step].what == "coder"
+    assert {*workflow.steps[asked.step].next} == {*STUCK, last}
+    for again in STUCK:
+        assert workflow.steps[coder(advance(workflow, asked, again)).step].what == "coder"
+    left = advance(workflow, asked, last)
+    if last == "accept":
+        assert workflow.steps[left.step].what.startswith("accept_")
+        assert advance(workflow, left, "done").step == workflow.steps[step].next[workflow.steps[step].forward].to
+    else:
+        assert left.result, "an own command that stays red cannot be accepted"
 
 
 @pytest.mark.parametrize(
@@ -136,11 +173,9 @@ def test_notes_and_medium_findings_are_the_persons_to_decide(workflow: Workflow,
     def arrives(step: str, *outcomes: str) -> str:
         return workflow.steps[take(workflow, at(workflow, step), *outcomes).step].what
 
-    assert [arrives(review, "notes", word) for word in ("none", "fix")] == ["qa", "coder"]
-    decided = [arrives(audit, "needs_decision", word) for word in ("fix_now", "fix_later", "accept_risk")]
-    assert decided[0] == "coder"
-    assert len({*decided[1:]}) == 1
-    assert decided[1].startswith("complete_task")
+    assert [arrives(review, "notes", "none", "done"), arrives(review, "notes", "fix")] == ["qa", "coder"]
+    assert arrives(audit, "needs_decision", "fix_now") == "coder"
+    assert [arrives(audit, "needs_decision", word, "done") for word in ("fix_later", "accept_risk")] == ["land"] * 2
 
 
 def test_a_full_run_can_dispatch_every_core_agent() -> None:

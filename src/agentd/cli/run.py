@@ -10,8 +10,9 @@ from agentd.runs import commands
 @click.command(cls=Worded)
 @click.argument("workflow")
 @click.argument("description", default="")
-@click.option("--name", default="", help="The run's name; by default made from the description.")
+@click.option("--name", "--session", "name", default="", help="The run's name; by default made from the description.")
 @click.option("--mode", default="", help="One of the workflow's starts, for example lean.")
+@click.option("--lean", "mode", flag_value="lean", help="Short for --mode lean.")
 @driving
 def command(workflow: str, description: str, name: str, mode: str, as_json: bool, answers: str | None) -> int:
     """Start a run of WORKFLOW, built in or in agentd/workflows/, to do what DESCRIPTION says."""

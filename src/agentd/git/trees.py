@@ -4,6 +4,7 @@ The user's index, branches, stash and files are never changed. Only objects and 
 """
 
 import os
+import shutil
 import stat
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -52,6 +53,38 @@ def snapshot(folder: Path, without: Sequence[str] = (), settles: int = SETTLES) 
         if not (wanted or inside or verified.more):
             keep_trees(checkout, verified, written)
         return tree
+
+
+def pruned(folder: Path, commit: str, without: Sequence[str] = ()) -> str:
+    """Store the files of a commit that a snapshot of `folder` would have, those below `without` apart, and return the hash."""
+    checkout = find_checkout(folder, without, SETTLES)
+    with temporary.folder() as room:
+        env = {"GIT_INDEX_FILE": f"{room}/index"}
+        run(folder, "read-tree", commit, env=env)
+        below = [f"{checkout.prefix}{name}/" for name in checkout.away]
+        listed = fields(folder, "ls-files", "-z", "--stage", "--full-name", ":/", env=env)
+        gone = [entry for entry in listed if any(shown(entry.partition(b"\t")[2]).startswith(each) for each in below)]
+        if gone:
+            _put(folder, (b"0 %s\t%s" % (entry.split(b" ")[1], entry.partition(b"\t")[2]) for entry in gone), env)
+        return _write_tree(folder, env, checkout.prefix)
+
+
+def put_back(folder: Path, tree: str, now: str) -> tuple[str, ...]:
+    """Write the files of `folder` that differ between its tree `now` and an earlier one as they were, and return their paths."""
+    changed = differing(folder, tree, now)
+    if not changed:
+        return ()
+    with temporary.folder() as room:
+        there = Path(room, "files")
+        lay_out(folder, tree, there)
+        for name in changed:
+            was, path = there / name, folder / name
+            if path.is_symlink() or path.is_file():
+                path.unlink()
+            if os.path.lexists(was):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(was, path, follow_symlinks=False)
+    return changed
 
 
 def store(folder: Path, names: Collection[str]) -> str:

@@ -29,6 +29,7 @@ from agentd.usage.recorded_calls import calls_in
 
 SERVICE = "landing"
 LANDED = "landed"  # the field of a task that says as which commit, and what proved it
+WHOLE = "meta"  # what is done in a workspace of the run itself, across its tasks
 CONFLICT, RED = "conflict.md", "red.md"
 # As merges here write markers, with the names of commits; git adds the path if a side renamed the file.
 MARKER = "^(<{7,}|>{7,}) [0-9a-f]{40,64}(:.*)?\r?$"
@@ -109,7 +110,28 @@ def open_workspace(work: Work) -> Outcome:
 
 def _task(work: Work) -> str:
     """The name of a task among all of its run: that of its item, after those of the items it is in."""
-    return ".".join(work.items_above())
+    return ".".join(work.items_above()) or WHOLE
+
+
+def workspace_of(work: Work) -> Workspace | None:
+    """What is known of the workspace of a task, or of the run itself."""
+    return workspace.find(work.project.root, landing_of(work).branch.key, _task(work))
+
+
+def written(work: Work) -> tuple[str, ...]:
+    """The files that were changed in the workspace of a task so far."""
+    one = workspace_of(work)
+    return workspace.written(work.project.root, one) if one else ()
+
+
+def has_begun(work: Work) -> bool:
+    """Whether the run has a branch yet."""
+    return run_branch.find(work.project.root, _key(work), branch_name(work.top.state.run.name)) is not None
+
+
+def close_workspace(work: Work) -> None:
+    """Remove the workspace of a task, or of the run itself; what was written in it is kept."""
+    _remove(work, landing_of(work).branch)
 
 
 def _open(work: Work, tree: str = "", why: str = "") -> Workspace:

@@ -20,12 +20,16 @@ class Option(NamedTuple):
 
 
 class Question(NamedTuple):
-    """What a person is asked and what they may answer, the recommended answer first; `free`: any words will do."""
+    """What a person is asked and what they may answer, the recommended answer first; `free`: any words will do.
+
+    `id`: the record has this id each time, and only its latest state is kept.
+    """
 
     text: str
     header: str
     options: tuple[Option, ...]
     free: bool = False
+    id: str = ""
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,8 @@ def _tests(work: Work, place: Path) -> tuple[Evidence, str, str]:
     commands.say_results(work, results)
     seen = Evidence("", work.project.now(), results)
     note = "; ".join(blockers.in_words(one) for one in results) or "there is no test command"
-    return seen, blockers.status(blockers.blockers(seen, None)), note
+    known, _ = record.evidence(work, record.BASELINE)
+    return seen, blockers.status(blockers.blockers(seen, known, record.waived(work))), note
 
 
 def problem_with(work: Work) -> str:

@@ -18,9 +18,11 @@ from agentd.values import dataclass
 
 def ask(work: Work, run: Run, step: Step) -> Outcome | None:
     """The answer as an outcome, or None while there is none. Words of a person's own take the way forward."""
-    matter = Matter(
-        step.name, run.asked_by or run.step, lambda: question(work, step), lambda: checksums.documents(work, step)
-    )
+    # A record that another run keeps is saved before this one moves on: at the same save it is the same question.
+    name = step.name if keeper(work) is work else f"{'/'.join(work.items_above())}/{step.name}-{work.state.saves}"
+    context = run.asked_by or run.step
+    context = work.workflow.steps[context].phase if work.layout.decisions_above else context
+    matter = Matter(name, context, lambda: question(work, step), lambda: checksums.documents(work, step))
     decision = settled(work, matter)
     if decision is None:
         return None
@@ -51,9 +53,12 @@ class Matter:
 
 def settled(work: Work, matter: Matter) -> Decision | None:
     """The decision with its answer, or None while there is none. An answer to what is no longer there is void."""
+    at = keeper(work)
     while True:
+        if at is not work and (known := answered(work, matter.name)):
+            return known
         decision = pending(work, matter.name) or open_decision(work, matter)
-        answer = valid_answer(work.store.folder, decision) or put(work, decision)
+        answer = valid_answer(at.store.folder, decision) or put(work, decision)
         if answer is None:
             return None
         changed = checksums.differences(decision.shown, matter.shown())
@@ -61,7 +66,7 @@ def settled(work: Work, matter: Matter) -> Decision | None:
             reason = f"{', '.join(changed)} changed after it was shown"
             work.say(f"⚠ the answer to {decision.id} is void: {reason}")
             resolve(work, replace(decision, status="cancelled", resolution_reason=reason))
-            work.keep("void", decision=decision.id, answer=answer.value, note=reason)
+            at.keep("void", decision=decision.id, answer=answer.value, note=reason)
             continue
         return resolve(work, replace(decision, status="answered", answer=answer.value, note=answer.note, by=answer.by))
 
@@ -72,7 +77,7 @@ def put(work: Work, decision: Decision) -> Answer | None:
         answer = work.project.ask(decision)
     if answer is None:
         return None
-    return give(work.project, work.store.folder, decision, choose(decision, answer, work.top.state.run.name))
+    return give(work.project, keeper(work).store.folder, decision, choose(decision, answer, work.top.state.run.name))
 
 
 def give(project: Project, folder: Path, decision: Decision, answer: Answer) -> Answer:
@@ -89,46 +94,59 @@ def give(project: Project, folder: Path, decision: Decision, answer: Answer) -> 
     return said
 
 
+def keeper(work: Work) -> Work:
+    """The run whose state file has the decisions of a run."""
+    return work.top if work.layout.decisions_above else work
+
+
 def pending(work: Work, name: str) -> Decision | None:
     """The open decision of a name, if it was put already."""
-    return next((d for d in work.state.decisions if d.status == "pending" and d.name == name), None)
+    return next((d for d in keeper(work).state.decisions if d.status == "pending" and d.name == name), None)
 
 
 def answered(work: Work, name: str) -> Decision | None:
     """The latest decision of a name that was answered."""
-    return next((d for d in reversed(work.state.decisions) if d.status == "answered" and d.name == name), None)
+    return next((d for d in reversed(keeper(work).state.decisions) if d.status == "answered" and d.name == name), None)
 
 
 def open_decision(work: Work, matter: Matter) -> Decision:
     """Write the decision down as pending; only then may anybody be asked."""
-    asked = matter.question()
-    prefix = "-".join(("UD", *work.items_above(), ""))
-    decision = Decision(
-        id=f"{prefix}{len(work.state.decisions) + 1}",
-        question=f"{work.item}: {asked.text}" if work.item else asked.text,
-        options=asked.options,
-        state_context=matter.context,
-        asked_at=work.project.now(),
-        name=matter.name,
-        header=asked.header,
-        free=asked.free,
-        shown=matter.shown(),
-    )
-    work.state = replace(work.state, decisions=(*work.state.decisions, decision))
-    work.keep("ask", decision=decision.id, step=matter.name, question=decision.question)
+    asked, at = matter.question(), keeper(work)
+    with at.guard:
+        others = tuple(d for d in at.state.decisions if not asked.id or d.id != asked.id)
+        decision = Decision(
+            id=asked.id or _next_id(work, at),
+            question=f"{work.item}: {asked.text}" if work.item else asked.text,
+            options=asked.options,
+            state_context=matter.context,
+            asked_at=work.project.now(),
+            name=matter.name,
+            header=asked.header,
+            free=asked.free,
+            shown=matter.shown(),
+        )
+        at.state = replace(at.state, decisions=(*others, decision))
+        at.keep("ask", decision=decision.id, step=matter.name, question=decision.question)
     return decision
+
+
+def _next_id(work: Work, at: Work) -> str:
+    """`UD-N`, after the items of a run that keeps its own decisions; a number is never used twice."""
+    prefix = "-".join(("UD", *(work.items_above() if at is work else ()), ""))
+    used = [d.id.removeprefix(prefix) for d in at.state.decisions]
+    return f"{prefix}{max([len(used), *(int(number) for number in used if number.isdecimal())]) + 1}"
 
 
 def resolve(work: Work, decision: Decision) -> Decision:
     """The record with its end, in memory; the next save makes it durable together with what it leads to."""
-    decision = replace(decision, resolved_at=work.project.now())
-    work.state = replace(
-        work.state, decisions=tuple(decision if d.id == decision.id else d for d in work.state.decisions)
-    )
+    decision, at = replace(decision, resolved_at=work.project.now()), keeper(work)
+    with at.guard:
+        known = at.state.decisions
+        at.state = replace(at.state, decisions=tuple(decision if d.id == decision.id else d for d in known))
     return decision
 
 
 def cancel_pending(work: Work, reason: str) -> None:
-    for decision in work.state.decisions:
+    for decision in keeper(work).state.decisions:
         if decision.status == "pending":
             resolve(work, replace(decision, status="cancelled", resolution_reason=reason))

@@ -46,6 +46,7 @@ class Layout:
     bare           a run is named without its workflow
     missing        the error for a run that is not there
     children_share children work on the documents of the run they belong to
+    decisions_above what is asked in a child is kept in the state file of the run it belongs to, with the phase it is about
     at_once        how many children run side by side; None: as the configuration says
     guarded_keys   keys of the state file that no agent may change, besides those of every family
     made_anew      files of a run that are written again for each agent call: git need not keep them once it is over
@@ -77,6 +78,7 @@ class Layout:
     bare: bool = False
     missing: type[NotFound] = RunNotFound
     children_share: bool = False
+    decisions_above: bool = False
     at_once: int | None = None
     guarded_keys: tuple[str, ...] = ()
     made_anew: tuple[str, ...] = ()

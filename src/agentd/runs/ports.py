@@ -16,7 +16,7 @@ from agentd.runs import decisions, progress, state_guard
 from agentd.runs.family import family_of
 from agentd.runs.work import Work
 from agentd.state import answers, crash, durable, layout
-from agentd.state.codecs import PLAIN, State
+from agentd.state.codecs import PLAIN
 from agentd.state.store import Store, new_state
 from agentd.usage.recorded_calls import calls_in
 
@@ -148,11 +148,12 @@ def facts(work: Work, wanted: Sequence[str]) -> Mapping[str, str]:
 def save(work: Work, run: Run, event: str, **details: str) -> None:
     """Make a new position durable, and tell whoever is there."""
     crash.point("step")
+    work.state = replace(work.state, run=run)
     shown = family_of(work).fields(work, event, details)
     if event in ("end", "fail", "nudge", "retry", "recover"):
         details = {**details, "model": _model(work)}
     fields = {**work.state.fields, "last_action": details.get("step", event), **shown}
-    work.state = State(run, work.state.decisions, fields, work.state.saves)
+    work.state = replace(work.state, fields=fields)
     work.keep(event, **{key: text for key, text in details.items() if text})
     for line in progress.lines(work, event, details):
         work.say(line)

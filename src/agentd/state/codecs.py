@@ -11,12 +11,16 @@ from agentd.values import dataclass
 
 @dataclass(frozen=True)
 class State:
-    """All that a state file says: the run, the decisions, the family's own fields, and the number of the last save."""
+    """All that a state file says: the run, the decisions, the family's own fields, and the number of the last save.
+
+    `shown` is what stands for the phase in the file while children are somewhere else, such as at a question.
+    """
 
     run: Run
     decisions: tuple[Decision, ...] = ()
     fields: Mapping[str, Any] = field(default_factory=dict)
     saves: int = 0
+    shown: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,10 +63,12 @@ def decode(codec: Codec, data: Mapping[str, Any]) -> State:
         if type(count) is not int or count < 0:
             raise Malformed(f"the count of '{key}' must be a whole number", "run", "counts", key)
     intent = _mapping(inner, "intent", "run")
+    shown = _text(inner, "shown", "run")
+    shown = shown if shown == data[codec.phase_key] else ""  # otherwise a person has set the phase
     run = Run(
         workflow=_text(inner, "workflow", "run"),
         name=_text(data, codec.name_key),
-        phase=_text(data, codec.phase_key),
+        phase=_text(inner, "phase", "run") if shown else _text(data, codec.phase_key),
         step=_text(inner, "step", "run"),
         begun=inner.get("begun") is True,
         counts=counts,
@@ -79,7 +85,7 @@ def decode(codec: Codec, data: Mapping[str, Any]) -> State:
     decisions = data.get("user_decisions") or []
     if not isinstance(decisions, list):
         raise Malformed("user_decisions must be a list", "user_decisions")
-    return State(run, tuple(_decision(entry, number) for number, entry in enumerate(decisions)), data, saves)
+    return State(run, tuple(_decision(entry, number) for number, entry in enumerate(decisions)), data, saves, shown)
 
 
 def encode(codec: Codec, state: State) -> dict[str, Any]:
@@ -91,12 +97,14 @@ def encode(codec: Codec, state: State) -> dict[str, Any]:
         codec.version_key: codec.version,
         **state.fields,
     }
-    data[codec.phase_key] = run.phase
+    data[codec.phase_key] = state.shown or run.phase
     if codec.step_key:
         data[codec.step_key] = run.step
     if state.decisions:
         data["user_decisions"] = [_record(decision) for decision in state.decisions]
     inner: dict[str, Any] = {"workflow": run.workflow, "step": run.step, "saves": state.saves}
+    if state.shown:
+        inner |= {"phase": run.phase, "shown": state.shown}
     if run.counts:
         inner["counts"] = dict(run.counts)
     if run.intent:
@@ -117,7 +125,21 @@ def encode(codec: Codec, state: State) -> dict[str, Any]:
     return data
 
 
-_RUN_KEYS = ("workflow", "step", "saves", "begun", "counts", "intent", "asked_by", "spent", "waived", "clear", "result")
+_RUN_KEYS = (
+    "workflow",
+    "step",
+    "saves",
+    "phase",
+    "shown",
+    "begun",
+    "counts",
+    "intent",
+    "asked_by",
+    "spent",
+    "waived",
+    "clear",
+    "result",
+)
 
 
 def _intent(data: dict[str, Any]) -> Intent:

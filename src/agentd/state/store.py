@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,7 @@ class Store:
         edited, gone = self._edits()
         ours = {key: value for key, value in state.fields.items() if key not in gone} if gone else state.fields
         fields = {self.codec.created_key: at, **ours, **edited, self.codec.updated_key: at}
-        state = State(state.run, state.decisions, _ordered(fields, self.codec), state.saves + 1)
+        state = replace(state, fields=_ordered(fields, self.codec), saves=state.saves + 1)
         line = {"n": state.saves, "at": at, "event": event, "phase": state.run.phase, **details}
         with durable.folder_of(self.path) as folder:
             journal.append(self.folder, line, folder)

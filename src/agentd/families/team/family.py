@@ -1,15 +1,72 @@
-"""What the team family does that others do not: a session is named by its day."""
+"""What the team family does that others do not: sessions by day, tasks in workspaces, a state that other tools can read."""
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
-from agentd.calling.call import Callers
+from agentd.engine.waves import Item
+from agentd.families.team import LAYOUT, session
+from agentd.landing import task
 from agentd.runs.commands import first_words
 from agentd.runs.family import Family
+from agentd.runs.lifecycle import notices
 from agentd.runs.project import Project
+from agentd.runs.work import Work
+from agentd.state.codecs import State
+
+ONE_AFTER_ANOTHER = "team-task-late"
 
 
 def new_name(_: Project, description: str) -> str:
     return f"{datetime.now(UTC):%Y-%m-%d}_{first_words(description)}"
 
 
-FAMILY = Family(Callers, new_name=new_name)
+def items(work: Work) -> Sequence[Item]:
+    """The tasks, with what each depends on and the files that it declares to write."""
+    return [one.item for one in session.listed(work)]
+
+
+def may_begin(work: Work, item: Item, under_way: Sequence[Item]) -> str:
+    """Why a task has to wait: where it is reviewed late, tasks are done one after another."""
+    if work.workflow.steps[work.state.run.step].what == ONE_AFTER_ANOTHER:
+        return f"waits for {under_way[0].id}: tasks that are reviewed together are done one after another"
+    return task.may_begin(work, item, under_way)
+
+
+def opening(work: Work, _: str) -> Sequence[str]:
+    """Begin status.json with what every reader of it expects, before the first role is dispatched."""
+    if "runtime_flags" not in work.state.fields:
+        mode = "lean" if work.state.run.phase.endswith("_LEAN") else "full"
+        work.set_fields(
+            {
+                "mode": mode,
+                "assumptions": [],
+                "gate_tracking": {"APPROVE_DESIGN": {"correction_status": "none", "last_correction_dispatch": None}},
+                "retry_counts": {},
+                "known_issues": [],
+                "last_ci_result": None,
+                **work.state.fields,
+            }
+        )
+        session.project_instructions(work)
+        work.keep("session")
+    return list(notices(work))
+
+
+def fields(work: Work, event: str, details: Mapping[str, str]) -> Mapping[str, Any]:
+    return session.fields(work, event, details)
+
+
+def summary(state: State) -> Mapping[str, Any]:
+    return {"action": state.run.phase, "refused": state.run.result == "abandoned"}
+
+
+FAMILY = Family(
+    LAYOUT.later("call.agents"),
+    fields=fields,
+    summary=summary,
+    opening=opening,
+    settled=task.settle,
+    new_name=new_name,
+    may_begin=may_begin,
+)

@@ -18,6 +18,7 @@ _TOOLS = {
         "read_implementation_summary",
         "list_changed_files",
     ),
+    "session": ("read_document", "write_document"),
     "knowledge": ("read_knowledge", "list_knowledge", "write_knowledge", "write_main_spec"),
 }
 MODULES = {name: module for module, names in _TOOLS.items() for name in names}

@@ -1,0 +1,103 @@
+"""An agent step of a session: what the role is sent, what it may change, and what its reply amounts to."""
+
+from collections.abc import Mapping, Sequence
+
+from agentd.calling.agent_call import AgentCall, Values
+from agentd.calling.call import Callers
+from agentd.errors import AgentdError
+from agentd.families.team import LAYOUT, contract, dispatch, intake, roles, session, verdicts, workspaces
+from agentd.families.team.session_documents import TASKS
+from agentd.model.job import Reply
+from agentd.model.run import Outcome, Run
+from agentd.model.tools import EDIT, POWERS, SHELL
+from agentd.model.workflow import RESERVED, Step
+from agentd.runs.safeguard import Safeguard
+from agentd.runs.work import Work
+
+DOCUMENTS = ("spec.md", "acceptance.json", "architecture.md", TASKS, "report.md", "adr/", "design-specs/", "research/")
+RECORDS = ("checks.json", "evidence.json", "baseline.json", "approve-design-history.jsonl", "lean-notes.md")
+
+
+class TeamCall(AgentCall):
+    """The calls of one step of a session or of one of its tasks."""
+
+    def __init__(self, work: Work, step: Step) -> None:
+        super().__init__(work, step)
+        self.role = roles.find(work.project.root, step.what)
+        self.files = ""
+
+    def arm(self) -> None:
+        """Guard every document that is not this role's, and the files of a workspace that it only reads."""
+        work = self.work
+        if not {*POWERS}.isdisjoint(self.step.tools) and work.cwd == work.project.root:
+            raise AgentdError(
+                f"{self.step.name} has no workspace, and nothing is written in {work.project.root} instead.",
+                f"agentd log {work.top.state.run.name}",
+            )
+        own = self.role.writes if "write_document" in self.step.tools else ()
+        others = [name for name in DOCUMENTS if name not in own]
+        powerful = not {*POWERS}.isdisjoint(self.step.tools)
+        self.guards = [Safeguard(work.top, RECORDS, others, settings=powerful)]
+        if work.parent is not None:
+            self.guards.append(Safeguard(work, RECORDS))
+        self.files = workspaces.files(work) if SHELL in self.step.tools and EDIT not in self.step.tools else ""
+
+    def prepare(self) -> Mapping[str, str]:
+        session.count_dispatch(self.work, self.role.name)
+        return super().prepare()
+
+    def template(self) -> tuple[str, str]:
+        return (LAYOUT.folder / "prompts" / "dispatch.md").read_text(encoding="utf-8"), "dispatch.md"
+
+    def values(self) -> Values:
+        return {**super().values(), **dispatch.values(self.work, self.step, self.role)}
+
+    def tools_for(self, missing: str) -> Sequence[str]:
+        return ("write_document",) if self.step.produces and "write_document" in self.step.tools else ()
+
+    @property
+    def ending(self) -> str:
+        return "Reply with the JSON object of the contract and nothing else. "
+
+    def restore(self, run: Run) -> str:
+        """Put back what was not this role's; a document of another role that it changed makes the call void."""
+        said = super().restore(run)
+        if TASKS not in self.step.produces:
+            session.write_statuses(self.work.top, session.statuses(self.work.top))
+        if self.files and workspaces.put_back(self.work, self.files):
+            self.work.say(f"⚠ {self.role.name} changed files of the workspace; they have been put back")
+        return said
+
+    def judge(self, run: Run, reply: Reply) -> Outcome:
+        result, problem = contract.read(reply.text, self.role.statuses)
+        if result is None:
+            return Outcome("failed", problem)
+        work, step = self.work, self.step
+        words = [word for word in step.next if word not in RESERVED]
+        word, note = contract.outcome(result, self.role.name, words)
+        if word == "failed":
+            return Outcome("failed", note)
+        if word == step.forward:
+            missing = [f"{name}: {why}" for name in step.produces if (why := self._unwritten(run, name))]
+            if missing:
+                return Outcome("failed", f"the reply says {result.status}, but {'; '.join(missing)}")
+        if step.what in verdicts.KINDS:
+            verdicts.keep(work, step.what, word, result)
+        if step.what == "coder":
+            concerns = result.gates.get("security_concerns")
+            work.note("security_concerns", [str(each) for each in concerns] if isinstance(concerns, list) else [])
+        if step.what == "spec_agent":
+            intake.merge_status(work)
+        if self.role.name == "Architect" and result.next_agent == "designer":
+            session.note(work, ui=result.reason)
+        if word in ("unclear", "needs_info", "complex", "blocked"):
+            work.note("asked", {"role": self.role.name, "words": note})
+        notes = result.artifacts.get("notes")
+        for each in notes if isinstance(notes, list) else [notes] if isinstance(notes, str) and notes else []:
+            work.say(f"{self.role.name}: {str(each)[:300]}")
+        return Outcome(word, " ".join(note.split())[:300])
+
+
+def agents() -> Callers:
+    """Whoever plays the roles of a session."""
+    return Callers(TeamCall)

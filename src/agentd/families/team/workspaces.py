@@ -1,0 +1,247 @@
+"""The workspaces of a session: where its roles work, what they changed there, what proves it, and how it lands."""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from agentd.families.team import session
+from agentd.families.team.session_documents import Task
+from agentd.git import trees
+from agentd.git.checkout import find_checkout
+from agentd.git.program import fields
+from agentd.landing import task
+from agentd.landing.queue import Verdict
+from agentd.model.decision import Decision
+from agentd.model.evidence import Evidence
+from agentd.model.run import Outcome
+from agentd.proof import baseline, blockers, evidence, record
+from agentd.proof.evidence import Planned
+from agentd.proof.record import BASELINE, KEY
+from agentd.runs.work import Work
+from agentd.state import durable
+
+BASELINES = "baselines"
+LONGEST_DIFF = 60_000
+WORDS = {b"A": "added", b"M": "modified", b"D": "deleted", b"T": "modified"}
+_LITERAL = re.compile(r"[^*?\[\]]+")
+
+
+class Baselines:
+    """What the project's commands said of files that tasks began with; tasks that begin with the same do not ask again."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, Evidence] = {}
+
+    def close(self) -> None:
+        self.known.clear()
+
+
+def open_workspace(work: Work) -> Outcome:
+    """Make a workspace for a task, or for all of them together, and see how the project stands in it."""
+    outcome = task.open_workspace(work)
+    if outcome.word == "done":
+        _begin(work, record.tree(work))
+    return outcome
+
+
+def _begin(work: Work, tree: str) -> None:
+    kept = record.record(work).waivers
+    work.note(KEY, {})
+    record.keep(work, waivers=kept)
+    baseline.set_out(work, tree)
+    with work.top.guard:
+        found = work.top.services.setdefault(BASELINES, Baselines())
+    assert isinstance(found, Baselines)
+    baseline.look(work, found.known.get(tree))
+    seen, _ = record.evidence(work, BASELINE)
+    if seen is not None:
+        found.known[tree] = seen
+
+
+def tree(work: Work) -> str:
+    """The files of the workspace as they are now."""
+    return record.tree(work)
+
+
+def files(work: Work) -> str:
+    """The files of the workspace, to be put back later; nothing where there is no workspace."""
+    return tree(work) if work.cwd != work.project.root else ""
+
+
+def put_back(work: Work, before: str) -> tuple[str, ...]:
+    """Make the files of the workspace what they were; gives those that were changed."""
+    return trees.put_back(work.cwd, before, tree(work))
+
+
+def branch_name(work: Work) -> str:
+    """The branch that the tasks of the session land on; nothing before the first has a workspace."""
+    return task.branch_of(work).name if task.has_begun(work) else ""
+
+
+def changed_files(work: Work) -> list[dict[str, str]]:
+    """Every file that the session changed, by any role: what has landed, and what is in this workspace."""
+    branch = task.branch_of(work)
+    found: dict[str, dict[str, str]] = {}
+    for entry in _entries(work.project.root, branch.start, branch.tip()):
+        found[entry["path"]] = entry
+    if work.cwd != work.project.root:
+        start = trees.pruned(work.cwd, branch.start, work.project.own_folders())
+        for entry in _entries(work.cwd, start, tree(work)):
+            found[entry["path"]] = entry
+    return [found[path] for path in sorted(found)]
+
+
+def _entries(folder: Path, old: str, new: str) -> Iterator[dict[str, str]]:
+    """The files that differ between two trees, renames told."""
+    raw = iter(fields(folder, "diff-tree", "-r", "-z", "-M", "--relative", "--name-status", old, new))
+    for letter in raw:
+        path = trees.shown(next(raw))
+        if letter[:1] in (b"R", b"C"):
+            yield {"path": trees.shown(next(raw)), "change_type": "renamed", "old_path": path}
+        else:
+            yield {"path": path, "change_type": WORDS.get(letter[:1], "modified")}
+
+
+def diff(work: Work) -> str:
+    """The change to look at: that of the task, or of the whole session."""
+    if work.cwd == work.project.root:
+        return ""
+    start = record.base(work)
+    if work.parent is None:
+        start = trees.pruned(work.cwd, task.branch_of(work).start, work.project.own_folders())
+    text = trees.patch(work.cwd, start, tree(work))
+    return text if len(text) <= LONGEST_DIFF else f"{text[:LONGEST_DIFF]}\n… (cut; read the files)"
+
+
+def evidence_lines(work: Work) -> list[str]:
+    """What agentd saw of the files as they are."""
+    seen, _ = record.evidence(work)
+    return [blockers.in_words(one) for one in seen.results] if seen else []
+
+
+def examine(work: Work) -> Outcome:
+    """Run the project's commands, audit what was done to its tests, and try new tests on the old code."""
+    if tree(work) == record.base(work):
+        word = "green" if work.parent is None else "red"
+        return Outcome(word, "nothing was changed in the workspace")
+    ours = own_files(work)
+    if ours:
+        return Outcome("red", f"{', '.join(ours)} is agentd's own and no part of the work: take it back")
+    word, unknown = evidence.gather(work, _planned(work))
+    seen, _ = record.evidence(work)
+    found = blockers.blockers(seen, record.evidence(work, BASELINE)[0], record.waived(work)) if seen else ()
+    note = "; ".join(unknown or [one.text for one in found])[:1000]
+    if word != "green":
+        tried = [*(work.state.fields.get("attempts") or []), f"agentd: {note or word}"]
+        work.note("attempts", tried[-9:])
+    return Outcome({"green": "green", "unknown": "unknown", "harm": "harmed"}.get(word, "red"), note)
+
+
+def own_files(work: Work) -> list[str]:
+    """What was changed in the workspace in folders that are agentd's own."""
+    ours = find_checkout(work.cwd, work.project.own_folders(), 0).away
+    return [name for name in task.written(work) if any(name.startswith(f"{folder}/") for folder in ours)]
+
+
+def _planned(work: Work) -> Planned:
+    """The files that the plan names for the task, or for all of them."""
+    one = session.task_of(work)
+    listed: tuple[Task, ...] = (one,) if one else session.listed(work)
+    return Planned(frozenset(path for each in listed for path in each.files_expected if _LITERAL.fullmatch(path)))
+
+
+def accept_harm(work: Work) -> Outcome:
+    return _accept(work, "harm")
+
+
+def accept_unknown(work: Work) -> Outcome:
+    return _accept(work, "unknown")
+
+
+def _accept(work: Work, why: str) -> Outcome:
+    """Waive what a person accepted: the findings of the kind that they were shown, and no others."""
+    said = session.last_said(work)
+    seen, problem = record.evidence(work)
+    if said is None or seen is None:
+        return Outcome("done", f"{problem or 'nothing was accepted'}: nothing is waived")
+    found = blockers.blockers(seen, record.evidence(work, BASELINE)[0], record.waived(work))
+    waive(work, said, {one.id: one.text for one in found if one.why == why})
+    return Outcome("done")
+
+
+def waive(work: Work, said: Decision, accepted: Mapping[str, str]) -> None:
+    """Keep what a person did without, for this run and for the checks at the end of the session, as known issues too."""
+    record.waive(work, said, accepted)
+    with work.top.guard:
+        known = [str(each) for each in work.top.state.fields.get("waived") or []]
+        session.note(work, waived=list(dict.fromkeys([*known, *accepted])))
+    issues = [f"{session.task_id(work)}: {text} — accepted by {said.by} ({said.note})" for text in accepted.values()]
+    session.add_known_issues(work, issues)
+
+
+def is_proved(work: Work) -> bool:
+    """Whether the evidence is green, and about the files as they are."""
+    seen, _ = record.evidence(work)
+    status = record.record(work).evidence
+    return seen is not None and status is not None and status.status == "green" and seen.tree == tree(work)
+
+
+def land_unreviewed(work: Work) -> Outcome:
+    """Land what was written in a workspace, if anything was and it is proved."""
+    if tree(work) == record.base(work):
+        if work.parent is not None:
+            return Outcome("red", "nothing was changed in the workspace")
+        return close(work, "nothing was changed")
+    if not is_proved(work):
+        outcome = examine(work)
+        if outcome.word != "green":
+            work.write(task.RED, f"# {session.task_id(work)} did not land\n\n{outcome.note}\n")
+            return Outcome("red", outcome.note)
+    return bring(work)
+
+
+def bring(work: Work) -> Outcome:
+    """Bring the work of a workspace onto the branch of the session, proved together with what is there."""
+    one = session.task_of(work)
+    goal = str(work.top.state.fields.get("description") or "").split("\n")[0]
+    subject = f"{one.id}: {one.title}" if one else f"{work.state.run.phase.lower().replace('_', ' ')}: {goal}"
+
+    def prove(place: Path) -> Verdict:
+        word, note = evidence.prove(work, place)
+        return Verdict(word == "green", note)
+
+    outcome = task.land(work, prove, subject, files=one.files_expected if one else ())
+    if outcome.word == "landed":
+        for name in (task.RED, task.CONFLICT):
+            if (work.home / name).exists():
+                durable.remove(work.home / name, "document")
+        return _forget(work, outcome) if work.parent is None else outcome
+    now = task.workspace_of(work)
+    if now is not None and work.cwd.is_dir():
+        _begin(work, trees.pruned(work.cwd, now.base, work.project.own_folders()))
+    tried = [*(work.state.fields.get("attempts") or []), f"landing: {outcome.note}"]
+    work.note("attempts", tried[-9:])
+    return outcome
+
+
+def close(work: Work, why: str) -> Outcome:
+    """The workspace of the session has nothing to land."""
+    task.close_workspace(work)
+    return _forget(work, Outcome("landed", why))
+
+
+def _forget(work: Work, outcome: Outcome) -> Outcome:
+    """The session has no workspace of its own any more."""
+    work.note("git", {})
+    return outcome
+
+
+def tip(work: Work) -> str:
+    return task.branch_of(work).tip()
+
+
+def record_of(work: Work) -> dict[str, Any]:
+    """Where the work of the session is."""
+    branch = task.branch_of(work)
+    return {"branch": branch.name, "commit": branch.tip(), "tasks": branch.landed()}
