@@ -36,7 +36,8 @@ class Question(NamedTuple):
 class Decision:
     """The record of one question. `shown` maps each document the person saw to its checksum at that moment.
 
-    `free`: any words are an answer, the options are only suggestions.
+    `free`: any words are an answer, the options are only suggestions. `item` is the child run that asks, where another run
+    keeps the record, and `visit` the number of its save at that moment: it tells the question from an earlier one.
     """
 
     id: str
@@ -54,6 +55,8 @@ class Decision:
     resolved_at: str | None = None
     resolution_reason: str | None = None
     shown: Mapping[str, str] = field(default_factory=dict)
+    item: str = ""
+    visit: int = 0
 
 
 class Answer(NamedTuple):

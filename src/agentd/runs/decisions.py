@@ -18,11 +18,9 @@ from agentd.values import dataclass
 
 def ask(work: Work, run: Run, step: Step) -> Outcome | None:
     """The answer as an outcome, or None while there is none. Words of a person's own take the way forward."""
-    # A record that another run keeps is saved before this one moves on: at the same save it is the same question.
-    name = step.name if keeper(work) is work else f"{'/'.join(work.items_above())}/{step.name}-{work.state.saves}"
     context = run.asked_by or run.step
     context = work.workflow.steps[context].phase if work.layout.decisions_above else context
-    matter = Matter(name, context, lambda: question(work, step), lambda: checksums.documents(work, step))
+    matter = Matter(step.name, context, lambda: question(work, step), lambda: checksums.documents(work, step))
     decision = settled(work, matter)
     if decision is None:
         return None
@@ -101,12 +99,20 @@ def keeper(work: Work) -> Work:
 
 def pending(work: Work, name: str) -> Decision | None:
     """The open decision of a name, if it was put already."""
-    return next((d for d in keeper(work).state.decisions if d.status == "pending" and d.name == name), None)
+    return next((d for d in _of(work, name) if d.status == "pending"), None)
 
 
 def answered(work: Work, name: str) -> Decision | None:
     """The latest decision of a name that was answered."""
-    return next((d for d in reversed(keeper(work).state.decisions) if d.status == "answered" and d.name == name), None)
+    return next((d for d in reversed(_of(work, name)) if d.status == "answered"), None)
+
+
+def _of(work: Work, name: str) -> list[Decision]:
+    """The decisions of a name. A record that another run keeps is saved before this run moves on: at the same save of this
+    run it is the same question."""
+    at = keeper(work)
+    item, visit = ("", 0) if at is work else ("/".join(work.items_above()), work.state.saves)
+    return [d for d in at.state.decisions if (d.name, d.item, d.visit) == (name, item, visit)]
 
 
 def open_decision(work: Work, matter: Matter) -> Decision:
@@ -124,6 +130,8 @@ def open_decision(work: Work, matter: Matter) -> Decision:
             header=asked.header,
             free=asked.free,
             shown=matter.shown(),
+            item="" if at is work else "/".join(work.items_above()),
+            visit=0 if at is work else work.state.saves,
         )
         at.state = replace(at.state, decisions=(*others, decision))
         at.keep("ask", decision=decision.id, step=matter.name, question=decision.question)

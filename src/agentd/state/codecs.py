@@ -177,6 +177,7 @@ def _record(decision: Decision) -> dict[str, Any]:
         "options": [{key: text for key, text in option._asdict().items() if text} for option in decision.options],
     }
     extra = {"free": decision.free, "note": decision.note, "by": decision.by, "shown": dict(decision.shown)}
+    extra |= {"item": decision.item, "visit": decision.visit}
     return record | {key: value for key, value in extra.items() if value}
 
 
@@ -199,6 +200,9 @@ def _decision(entry: Any, number: int) -> Decision:
     options = entry.get("options") or []
     if not isinstance(options, list) or not all(isinstance(option, dict) and "value" in option for option in options):
         raise Malformed("options must be a list of value and label", *where, "options")
+    visit = entry.get("visit", 0)
+    if type(visit) is not int:
+        raise Malformed("visit must be a whole number", *where, "visit")
     return Decision(
         id=_text(entry, "decision_id", *where),
         question=_text(entry, "question", *where),
@@ -223,6 +227,8 @@ def _decision(entry: Any, number: int) -> Decision:
         resolved_at=resolved,
         resolution_reason=reason,
         shown=_mapping(entry, "shown", *where),
+        item=_text(entry, "item", *where),
+        visit=visit,
     )
 
 

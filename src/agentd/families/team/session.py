@@ -59,10 +59,8 @@ def add_known_issues(work: Work, found: Sequence[str]) -> None:
 
 def said_here(work: Work) -> tuple[Decision, ...]:
     """The answered decisions of a run, the oldest first."""
-    above = "".join(f"{item}/" for item in work.items_above())
-    found = decisions.keeper(work).state.decisions
-    mine = (one for one in found if one.name.startswith(above) and (above or "/" not in one.name))
-    return tuple(one for one in mine if one.status == "answered")
+    mine = "/".join(work.items_above())
+    return tuple(one for one in decisions.keeper(work).state.decisions if one.status == "answered" and one.item == mine)
 
 
 def last_said(work: Work) -> Decision | None:
