@@ -10,19 +10,28 @@ import click
 from agentd.cli.face import json_option
 from agentd.cli.history import lines_of
 from agentd.cli.output import say, tell
-from agentd.demo import CHANGE, Shown, demonstrate
+from agentd.demo import CHANGE, Shown, demonstrate, team
 from agentd.demo.disputing import SECOND
+from agentd.errors import UsageError
 
 
 @click.command()
 @click.option("--keep", type=click.Path(file_okay=False, path_type=Path), help="Where to put the sample repository.")
+@click.option("--workflow", type=click.Choice(["change", "team"]), default="change", help="What to demonstrate.")
+@click.option("--lean", is_flag=True, help="With --workflow team: the lean mode.")
 @json_option
-def command(keep: Path | None, as_json: bool) -> int:
+def command(keep: Path | None, workflow: str, lean: bool, as_json: bool) -> int:
     """Take a change through plan, impl and archive in a small git repository, with scripted agents.
 
-    Then two changes disagree about one spec, which is settled and undone.
+    Then two changes disagree about one spec, which is settled and undone. With --workflow team: a session of roles.
     """
-    shown = demonstrate(keep, (lambda _: None) if as_json else say, lines_of)
+    told = (lambda _: None) if as_json else say
+    if workflow == "team":
+        session = team.demonstrate(keep, told, lean)
+        return tell(as_json, session.to_data(), team.lines(session), 1 if session.failed else 0)
+    if lean:
+        raise UsageError("--lean goes with --workflow team.", "agentd demo --workflow team --lean")
+    shown = demonstrate(keep, told, lines_of)
     return tell(as_json, shown.to_data(), lines(shown), 1 if shown.failed else 0)
 
 

@@ -87,14 +87,14 @@ def _show_binding(terminal: Terminal) -> None:
         spec.write_bytes(approved)
 
 
-def make_repository(keep: Path | None) -> Path:
-    """A new git repository with the sample package and a configuration in which every role is scripted."""
+def make_repository(keep: Path | None, script: str = "script") -> Path:
+    """A new git repository with the sample package and a configuration in which every role plays this script."""
     if keep is not None and keep.exists() and any(keep.iterdir()):
         raise UsageError(f"{keep} is not empty.", f"agentd demo --keep {keep}-2")
     folder = (keep or Path(tempfile.mkdtemp(prefix="agentd-demo-"))).resolve()
     sample = Path(__file__).parent / "sample"
     files = yaml.safe_load((sample / "project.yaml").read_text(encoding="utf-8"))
-    files["agentd/demo.yaml"] = (sample / "script.yaml").read_text(encoding="utf-8")
+    files["agentd/demo.yaml"] = (sample / f"{script}.yaml").read_text(encoding="utf-8")
     files["agentd/config.toml"] = config()
     for name, text in files.items():
         durable.make_folder((folder / name).parent)
@@ -125,6 +125,9 @@ model = "scripted-large"
 complexity = "critical"
 cost_per_1m_input = 1.25
 cost_per_1m_output = 10.0
+
+[runs]
+wait_when_busy = false
 
 [evidence]
 test = "{test}"

@@ -1,8 +1,9 @@
 """The terminal of the demonstration: every command as a person would type it, done in this process and told line by line."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import field, replace
 from pathlib import Path
+from typing import Any
 
 from agentd.app import open_project
 from agentd.errors import AgentdError
@@ -22,11 +23,13 @@ ANSWERS = {
 
 @dataclass(frozen=True)
 class Terminal:
-    """A folder somebody works in, and where it is shown what they do; `script` is played in place of the project's."""
+    """A folder that a person works in, and where it is shown what they do and answer; `script` is played in place of the
+    project's."""
 
     folder: Path
     say: Callable[[str], None]
     script: str = ""
+    answers: Mapping[str, Any] = field(default_factory=lambda: ANSWERS)
 
     def type(self, words: str) -> None:
         self.say(f"$ {words}")
@@ -44,13 +47,18 @@ class Terminal:
         return report
 
     def project(self, brief: bool = False) -> Project:
-        """The project, with somebody there who answers every question as ANSWERS has it."""
-        told = answer_file.from_data(ANSWERS, "you")
+        """The project, with a person there who answers every question as `answers` has it."""
+        told = answer_file.from_data(self.answers, "you")
 
         def ask(decision: Decision) -> Answer | None:
             answer = told(decision)
             header = f"[{decision.header}] " if decision.header else ""
-            self.tell(f"? {header}{decision.question} → {answer.value if answer else ''}")
+            first, *more = decision.question.splitlines()
+            for line in (f"? {header}{first}", *(f"    {line}" for line in more[:-1])):
+                if more:
+                    self.tell(line)
+            last = f"    {more[-1]}" if more else f"? {header}{first}"
+            self.tell(f"{last} → {answer.value if answer else ''}")
             return answer
 
         say = (lambda _: None) if brief else self.tell

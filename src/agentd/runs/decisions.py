@@ -142,7 +142,7 @@ def _next_id(work: Work, at: Work) -> str:
     """`UD-N`, after the items of a run that keeps its own decisions; a number is never used twice."""
     prefix = "-".join(("UD", *(work.items_above() if at is work else ()), ""))
     used = [d.id.removeprefix(prefix) for d in at.state.decisions]
-    return f"{prefix}{max([len(used), *(int(number) for number in used if number.isdecimal())]) + 1}"
+    return f"{prefix}{max((int(number) for number in used if number.isdecimal()), default=0) + 1}"
 
 
 def resolve(work: Work, decision: Decision) -> Decision:

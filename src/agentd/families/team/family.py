@@ -15,6 +15,16 @@ from agentd.runs.work import Work
 from agentd.state.codecs import State
 
 ONE_AFTER_ANOTHER = "team-task-late"
+# Actions that only take up what is there already.
+QUIET = (
+    "summarize_design",
+    "hear_design",
+    "recommend_strategy",
+    "hear_strategy",
+    "complete_tasks",
+    "manual_checks_are_confirmed",
+    "reopen_gate",
+)
 
 
 def new_name(_: Project, description: str) -> str:
@@ -53,6 +63,15 @@ def opening(work: Work, _: str) -> Sequence[str]:
     return list(notices(work))
 
 
+def lines(work: Work, event: str, details: Mapping[str, str]) -> list[str] | None:
+    """The lines for an event; agentd's own small steps are told only where they lead aside."""
+    step = work.workflow.steps.get(details.get("step", ""))
+    if step is None or step.kind != "do":
+        return None
+    usual = event == "begin" or (event == "end" and details.get("outcome") == step.forward)
+    return [] if usual and step.what in QUIET else None
+
+
 def fields(work: Work, event: str, details: Mapping[str, str]) -> Mapping[str, Any]:
     return session.fields(work, event, details)
 
@@ -63,6 +82,7 @@ def summary(state: State) -> Mapping[str, Any]:
 
 FAMILY = Family(
     LAYOUT.later("call.agents"),
+    lines=lines,
     fields=fields,
     summary=summary,
     opening=opening,

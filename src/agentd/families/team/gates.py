@@ -45,7 +45,7 @@ def _track(work: Work, **values: Any) -> None:
 
 
 def summarize_design(work: Work) -> Outcome:
-    """Say what there is to approve; a correction that was asked for and not made yet comes first."""
+    """Whether the design can be shown; a correction that was asked for and not made yet comes first."""
     said = _decision(work, APPROVE)
     if said and said.status == "answered" and str(said.answer).startswith(CHANGES):
         status = str(_tracking(work).get("correction_status") or "none")
@@ -54,8 +54,6 @@ def summarize_design(work: Work) -> Outcome:
             return Outcome(_part(work, said), "a correction was asked for and not dispatched yet")
         if status == "dispatched":  # it is not dispatched twice, whatever came of it
             _track(work, correction_status="completed")
-    for line in design_summary(work):
-        work.say(line)
     return Outcome("done")
 
 
