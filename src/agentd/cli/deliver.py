@@ -6,6 +6,8 @@ from agentd.cli.driving import project_for
 from agentd.cli.face import json_option, project_here
 from agentd.cli.output import tell
 from agentd.errors import UsageError
+from agentd.families.change.adoption import Criterion, Done, adopt, free_name
+from agentd.families.team import closing
 from agentd.landing import delivery
 
 
@@ -13,14 +15,19 @@ from agentd.landing import delivery
 @click.argument("run")
 @click.option("--pr", is_flag=True, help="Push the branch and open a pull request with gh instead.")
 @click.option("--dry-run", is_flag=True, help="Show the summary, and do nothing.")
+@click.option(
+    "--into-library", is_flag=True, help="Make a change of the specification of a session, for agentd archive."
+)
 @json_option
-def command(run: str, pr: bool, dry_run: bool, as_json: bool) -> int:
+def command(run: str, pr: bool, dry_run: bool, into_library: bool, as_json: bool) -> int:
     """Merge the branch of RUN into the branch that is checked out, if that is a fast-forward and nothing is uncommitted.
 
     Otherwise nothing is done, and the command to type is named.
     """
-    if pr and dry_run:
-        raise UsageError("--pr and --dry-run cannot be combined.", f"agentd deliver {run} --dry-run")
+    if pr + dry_run + into_library > 1:
+        raise UsageError("Use only one of --pr, --dry-run and --into-library.", f"agentd deliver {run} --dry-run")
+    if into_library:
+        return _adopt(run, as_json)
     project = project_here(as_json) if dry_run else project_for(as_json)
     found = delivery.prepare(project, run)
     data = {"run": found.branch.key, "branch": found.branch.name, "commit": found.tip, "summary": found.summary}
@@ -33,3 +40,14 @@ def command(run: str, pr: bool, dry_run: bool, as_json: bool) -> int:
     into = delivery.merge(project, found)
     done = f"✓ {into} is at {found.tip[:12]}, the tip of {found.branch.name}"
     return tell(as_json, {**data, "into": into}, [*lines, done])
+
+
+def _adopt(run: str, as_json: bool) -> int:
+    """Make a complete change of the specification of a session that is done."""
+    project = project_for(as_json)
+    goal, criteria, files, source = closing.specification(project, run)
+    done = Done(goal, tuple(Criterion(*one) for one in criteria), files, source)
+    place = adopt(project, free_name(project, " ".join(goal.split()[:6])), done)
+    data = {"change": place.name, "folder": project.relative(place.folder), "next": f"agentd archive {place.name}"}
+    lines = [f"✓ {data['folder']} has the specification of {source}", f"Next: {data['next']}"]
+    return tell(as_json, data, lines)

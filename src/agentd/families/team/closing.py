@@ -2,10 +2,12 @@
 
 import re
 
-from agentd.families.team import acceptance, session, workspaces
-from agentd.families.team.session_documents import REPORT
+from agentd.errors import GateClosed
+from agentd.families.team import LAYOUT, acceptance, session, workspaces
+from agentd.families.team.session_documents import ACCEPTANCE, REPORT, criteria
 from agentd.model.run import Outcome
-from agentd.runs.work import Work
+from agentd.runs.project import Project
+from agentd.runs.work import Work, work_on
 
 BEGIN, END = "<!-- agentd: recorded -->", "<!-- agentd: end -->"
 _RECORDED = re.compile(rf"\n*{re.escape(BEGIN)}.*?{re.escape(END)}\n?", re.DOTALL)
@@ -71,3 +73,15 @@ def close_session(work: Work) -> Outcome:
     report = _RECORDED.sub("\n", work.read(REPORT)).rstrip()
     work.write(REPORT, f"{report}\n\n" + "\n".join(lines) + "\n")
     return Outcome("done", f"{landed['branch']} at {landed['commit'][:12]}")
+
+
+def specification(project: Project, name: str) -> tuple[str, list[tuple[str, str]], tuple[str, ...], str]:
+    """What a session that is done has specified: its goal, each criterion with how it is seen, the files, and its name."""
+    place = project.find(name, LAYOUT.name)
+    work = work_on(project, place)
+    if work.state.run.result != "done":
+        what = f"'{place.name}' is {work.state.run.phase}, not DONE: its specification is no part of the library yet."
+        raise GateClosed(what, f"agentd status team/{place.name}")
+    found = [(one.description, "; ".join(map(str, one.verify))) for one in criteria(work.read(ACCEPTANCE))]
+    files = tuple(one["path"] for one in workspaces.changed_files(work) if one["change_type"] != "deleted")
+    return str(work.state.fields.get("description") or place.name), found, files, f"team/{place.name}"

@@ -1,0 +1,107 @@
+"""A change made of work that is done already, somewhere else: its specification goes the way into the library that all go."""
+
+import re
+
+from agentd.errors import AgentdError, UsageError
+from agentd.families.change import ACTIVE, LAYOUT, NAME
+from agentd.families.change.documents import proposal, tasks
+from agentd.library import snapshot, spec
+from agentd.library.exclusive import holding
+from agentd.model.change import AffectedSpec, Impact, Proposal, Requirement, Scenario, Spec, Task, Tasks
+from agentd.model.run import Run
+from agentd.runs import gitignore
+from agentd.runs.project import Project
+from agentd.state import durable, lock
+from agentd.state.layout import Place
+from agentd.state.store import new_state
+from agentd.values import dataclass
+
+LAST = "merge"  # the step at which a complete change waits for its archive
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """Something that holds now, and how it is seen."""
+
+    title: str
+    seen: str
+
+
+@dataclass(frozen=True)
+class Done:
+    """Work that is done: what was wanted, what holds now, which files it changed, and where it comes from."""
+
+    goal: str
+    criteria: tuple[Criterion, ...]
+    files: tuple[str, ...]
+    source: str
+
+
+def adopt(project: Project, name: str, done: Done) -> Place:
+    """Write a complete change for work that is done; `agentd archive NAME` merges its spec into the library."""
+    place = LAYOUT.place(project.root, name)
+    if place.folder.exists():
+        raise AgentdError(f"There is a change '{name}' already.", f"agentd show {name}   # or choose another name")
+    if not done.criteria:
+        raise UsageError(f"{done.source} has no criteria to keep.", "agentd log   # what it came to")
+    now = project.now()
+    durable.make_folder(place.folder / "specs")
+    gitignore.write(project.root, project.layouts)
+    with lock.acquire(place.folder, "deliver"):
+        with holding(project.root):
+            snapshot.begin(place.folder, project.root)
+        for path, text in documents(name, done, now).items():
+            durable.replace(place.folder / path, text.encode(), "document")
+        state = new_state(Run(NAME, name, "complete", LAST), description=done.goal, adopted_from=done.source)
+        project.store(place).save(state, now, "adopt", source=done.source)
+    return place
+
+
+def documents(name: str, done: Done, now: str) -> dict[str, str]:
+    """The documents of a change by their paths in it."""
+    goal = " ".join(done.goal.split())
+    title = goal[:80]
+    requirements = tuple(
+        Requirement(f"R{number}", _line(one.title), X)
+        for number, one in enumerate(done.criteria, 1)
+    )
+    scenarios = tuple(
+        Scenario(_line(one.title), one.seen, one.title, requirement=f"R{number}")
+        for number, one in enumerate(done.criteria, 1)
+    )
+    impact = Impact("minor", max(1, len(done.files)), 0, (AffectedSpec(name),), done.files)
+    listed = tuple(
+        Task(
+            "logic",
+            number,
+            f"Change {path}",
+            path,
+            "MODIFY",
+            f"{name}:R{min(number, len(requirements))}",
+            status="completed",
+        )
+        for number, path in enumerate(done.files or ("README.md",), 1)
+    )
+    why = f"It was built in {done.source}, where the evidence for every criterion is kept."
+    wanted = tuple(one.title for one in done.criteria)
+    return {
+        "proposal.md": proposal.render(Proposal(name, goal, why, wanted, impact, now, now, status="approved")),
+        f"specs/{name}.md": spec.render(
+            Spec(name, title, done.goal, requirements, scenarios, created_at=now, updated_at=now)
+        ),
+        "tasks.md": tasks.render(Tasks(name, listed, now, now)),
+    }
+
+
+def free_name(project: Project, wanted: str) -> str:
+    """A name for a change out of words; a number is added where it is taken."""
+    plain = re.sub(r"[^a-z0-9]+", "-", wanted.lower()).strip("-")[:60].strip("-") or "work"
+    number, name = 1, plain
+    while (project.root / ACTIVE / name).exists():
+        number += 1
+        name = f"{plain}-{number}"
+    return name
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())[:120]
