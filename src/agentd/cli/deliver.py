@@ -16,7 +16,7 @@ from agentd.landing import delivery
 @click.option("--pr", is_flag=True, help="Push the branch and open a pull request with gh instead.")
 @click.option("--dry-run", is_flag=True, help="Show the summary, and do nothing.")
 @click.option(
-    "--into-library", is_flag=True, help="Make a change of the specification of a session, for agentd archive."
+    "--into-library", is_flag=True, help="Make a change of the specification of a team session, for agentd archive."
 )
 @json_option
 def command(run: str, pr: bool, dry_run: bool, into_library: bool, as_json: bool) -> int:

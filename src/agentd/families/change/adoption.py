@@ -62,7 +62,7 @@ def documents(name: str, done: Done, now: str) -> dict[str, str]:
     goal = " ".join(done.goal.split())
     title = goal[:80]
     requirements = tuple(
-        Requirement(f"R{number}", _line(one.title), X)
+        Requirement(f"R{number}", _line(one.title), f"It SHALL hold that {one.title.rstrip('.')}.")
         for number, one in enumerate(done.criteria, 1)
     )
     scenarios = tuple(

@@ -64,8 +64,7 @@ def run_acceptance_checks(work: Work) -> Outcome:
     for line in said:
         work.say(f"⚠ {line}")
     if said:
-        tried = [*(work.state.fields.get("attempts") or []), f"checks: {'; '.join(said)[:500]}"]
-        work.note("attempts", tried[-9:])
+        session.tried(work, f"checks: {'; '.join(said)}")
         work.write(
             task.RED, "# The acceptance checks are not green\n\n" + "\n".join(f"- {line}" for line in said) + "\n"
         )

@@ -9,11 +9,8 @@ from agentd import files
 from agentd.families.team import session
 from agentd.families.team.session_documents import ACCEPTANCE, ARCHITECTURE, SPEC, TASKS, Invalid, criteria, problem
 from agentd.model.run import Outcome
-from agentd.runs.report import children
 from agentd.runs.work import Work
 from agentd.state import durable
-from agentd.state.codecs import State
-from agentd.state.layout import Place
 from agentd.text import lossless_yaml
 
 DRAFT = "status-draft.json"
@@ -67,17 +64,12 @@ def write_minimal_artifacts(work: Work) -> Outcome:
 
 def leave_lean(work: Work) -> Outcome:
     """The task is more than a lean session is for: what was learned is kept, and the full session begins."""
-    said = [asked for state in _children(work) if isinstance(asked := state.fields.get("asked"), Mapping)]
-    why = str(said[0].get("words") or "") if said else ""
+    grown = work.state.fields.get("grown")
+    why = "; ".join(map(str, grown.values())) if isinstance(grown, Mapping) else ""
     text = f"# Why this is no lean session\n\n{why}\n\n## The lean specification\n\n{work.read(SPEC)}\n"
     work.write("lean-notes.md", text)
-    session.note(work, mode="full", active_tasks={})
+    session.note(work, mode="full", grown={})
     return Outcome("done", why)
-
-
-def _children(work: Work) -> list[State]:
-    place = Place(work.layout.name, work.state.run.name, work.store.folder)
-    return [store.peek() for store in children(place)]
 
 
 def document_problem(work: Work, path: Path) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agentd.families.team import verdicts
+from agentd.families.team import session, verdicts
 from agentd.model.decision import RECOMMENDED, Option, Question
 from agentd.proof import blockers, record
 from agentd.proof.record import BASELINE
@@ -22,7 +22,7 @@ def _leave(work: Work) -> Option:
 
 
 def _tried(work: Work) -> str:
-    attempts = [str(each) for each in work.state.fields.get("attempts") or []]
+    attempts = [str(each) for each in work.state.fields.get(session.ATTEMPTS) or []]
     return "\n".join(f"  {number}. {text}" for number, text in enumerate(attempts, 1)) or "  nothing is recorded"
 
 
@@ -118,8 +118,9 @@ def tests_cannot_run(work: Work) -> Question:
 
 
 def scope_has_grown(work: Work) -> Question:
-    grown = [name for name, phase in (work.state.fields.get("active_tasks") or {}).items()]
-    text = f"A coder found a task larger than planned ({', '.join(grown) or 'see agentd log'}). Plan again?"
+    grown = work.state.fields.get("grown")
+    said = [f"  {name}: {why}" for name, why in grown.items()] if isinstance(grown, Mapping) else []
+    text = "\n".join(["A coder found a task larger than planned:", *said, "Plan again?"])
     options = (
         Option("plan_again", f"Plan again {RECOMMENDED}"),
         Option("go_on", "Try the task as it is once more"),

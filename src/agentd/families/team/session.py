@@ -12,7 +12,8 @@ from agentd.model.workflow import Workflow
 from agentd.runs import decisions, ports
 from agentd.runs.work import Work
 
-META = "meta"
+META, ATTEMPTS = "meta", "attempts"
+MOST_TOLD = 9
 ASK_USER, BLOCKED, LOOP = "ASK_USER", "BLOCKED", "IMPLEMENT_LOOP"
 REPAIRS = ("FIX_REVIEW", "FIX_TESTS", "FIX_SECURITY", "FIX_BUILD")
 # Which phase of several tasks at once the session shows: what a person has to do comes first.
@@ -47,6 +48,12 @@ def note(work: Work, **values: Any) -> None:
     top = work.top
     with top.guard:
         top.set_fields({**top.state.fields, **values})
+
+
+def tried(work: Work, text: str) -> None:
+    """Keep what was tried and did not help, for the person who is asked later."""
+    known = [str(each) for each in work.state.fields.get(ATTEMPTS) or []]
+    work.note(ATTEMPTS, [*known, text[:1000]][-MOST_TOLD:])
 
 
 def add_known_issues(work: Work, found: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ from agentd.families.team.contract import Result
 from agentd.model.run import Outcome
 from agentd.runs.work import Work
 
-KEY, ATTEMPTS = "verdicts", "attempts"
+KEY = "verdicts"
 KINDS = {"reviewer": "review", "qa": "qa", "security": "security"}
 ROLES = {"review": "Reviewer", "qa": "QA", "security": "Security"}
 PASSED = ("ok", "accepted")
@@ -56,8 +56,7 @@ def keep(work: Work, role: str, word: str, result: Result) -> None:
     made = {"word": word, "tree": workspaces.tree(work), "summary": result.summary, "found": found}
     work.note(KEY, {**_all(work), kind: made})
     if word == "blocked":
-        tried = [*(work.state.fields.get(ATTEMPTS) or []), f"{ROLES[kind]}: {result.summary}"]
-        work.note(ATTEMPTS, tried[-9:])
+        session.tried(work, f"{ROLES[kind]}: {result.summary}")
 
 
 def _all(work: Work) -> dict[str, Any]:

@@ -133,8 +133,7 @@ def examine(work: Work) -> Outcome:
     found = blockers.blockers(seen, record.evidence(work, BASELINE)[0], record.waived(work)) if seen else ()
     note = "; ".join(unknown or [one.text for one in found])[:1000]
     if word != "green":
-        tried = [*(work.state.fields.get("attempts") or []), f"agentd: {note or word}"]
-        work.note("attempts", tried[-9:])
+        session.tried(work, f"agentd: {note or word}")
     return Outcome({"green": "green", "unknown": "unknown", "harm": "harmed"}.get(word, "red"), note)
 
 
@@ -220,8 +219,7 @@ def bring(work: Work) -> Outcome:
     now = task.workspace_of(work)
     if now is not None and work.cwd.is_dir():
         _begin(work, trees.pruned(work.cwd, now.base, work.project.own_folders()))
-    tried = [*(work.state.fields.get("attempts") or []), f"landing: {outcome.note}"]
-    work.note("attempts", tried[-9:])
+    session.tried(work, f"landing: {outcome.note}")
     return outcome
 
 
