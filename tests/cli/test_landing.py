@@ -1,43 +1,18 @@
 """A person's own workflow whose tasks are worked on side by side and land on one branch."""
 
-import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.landing.repositories import git, invariant
+from tests.landing.repositories import git
+from tests.landing.runs import landed, prepare, untouched
 from tests.sandbox import AGENTD, Sandbox, wait_until
-
-GUIDE = (Path(__file__).parents[2] / "docs" / "guide.md").read_text(encoding="utf-8")
-MANY, ONE = re.findall(r"^```yaml\n(name: (?:many|one)\n.*?)^```$", GUIDE, re.DOTALL | re.MULTILINE)
-TASKS = "tasks:\n- {id: a, title: Add a}\n- {id: b, title: Add b}\n- {id: c, title: Use both, depends_on: [a, b]}\n"
-
 
 @pytest.fixture
 def many(sandbox: Sandbox) -> Sandbox:
-    sandbox.own_workflow("many", MANY)
-    sandbox.own_workflow("one", ONE)
-    sandbox.script(
-        split={"documents": {"tasks.yaml": TASKS}},
-        **{f"make@{item}": {"files": {f"tally/{item}.py": f"{item.upper()} = 1\n"}} for item in "abc"},
-    )
-    sandbox.set("runs", wait_when_busy=False)
-    git(sandbox.root, "config", "user.name", "Ada")
-    git(sandbox.root, "config", "user.email", "ada@localhost")
-    git(sandbox.root, "add", "--all")
-    git(sandbox.root, "commit", "--quiet", "-m", "workflows")
-    return sandbox
-
-
-def untouched(sandbox: Sandbox) -> dict[str, str]:
-    """The person's repository without agentd's own folder."""
-    return {name: text for name, text in invariant(sandbox.root).items() if not name.startswith("agentd/")}
-
-
-def landed(sandbox: Sandbox, run: str = "r1") -> list[str]:
-    return git(sandbox.root, "log", "--reverse", "--format=%s", f"HEAD..agentd/{run}").splitlines()
+    return prepare(sandbox)
 
 
 def test_tasks_land_on_the_branch_of_their_run_and_nothing_else_changes(many: Sandbox) -> None:
