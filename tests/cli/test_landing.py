@@ -10,6 +10,7 @@ from tests.landing.repositories import git
 from tests.landing.runs import landed, prepare, untouched
 from tests.sandbox import AGENTD, Sandbox, wait_until
 
+
 @pytest.fixture
 def many(sandbox: Sandbox) -> Sandbox:
     return prepare(sandbox)
@@ -44,6 +45,7 @@ def test_a_conflict_is_settled_in_a_workspace_with_both_sides(many: Sandbox) -> 
     assert "# a\n" in text
     assert "# b\n" in text
     assert "<<<" not in text
+    assert "dropped" not in done.out
     said = next((many.root / "agentd/runs/r1").rglob("conflict.md")).read_text()
     assert "+# a" in said
     assert "+# b" in said
@@ -80,16 +82,19 @@ def test_markers_that_are_left_in_a_file_that_one_side_renamed_do_not_land(many:
     assert len(landed(many)) == 1
 
 
+def until_a_has_landed(sandbox: Sandbox) -> str:
+    return f"until git -C {sandbox.root} log agentd/r1 | grep -q 'Add a'; do sleep 0.1; done"
+
+
 def test_green_apart_and_red_together_goes_back_and_is_mended(many: Sandbox) -> None:
     test = "import unittest\nfrom tally import words\n\nclass T(unittest.TestCase):\n    def test_it(self):\n        words.count('a')\n"
-    until_a_has_landed = f"until git -C {many.root} log agentd/r1 | grep -q 'Add a'; do sleep 0.1; done"
     many.script(
         **{
             "make@a": {
                 "replace": {"tally/words.py": [["def count(", "def counted("]]},
                 "run": ["sh", "-c", "sed -i s/count/counted/ tally/__init__.py tests/*.py"],
             },
-            "make@b": {"files": {"tests/test_b.py": test}, "run": ["sh", "-c", until_a_has_landed]},
+            "make@b": {"files": {"tests/test_b.py": test}, "run": ["sh", "-c", until_a_has_landed(many)]},
             "mend": {"replace": {"tests/test_b.py": [["words.count(", "words.counted("]]}},
         }
     )
@@ -391,7 +396,82 @@ def test_work_that_is_dropped_to_settle_a_conflict_does_not_land_and_is_kept(man
     assert any(f"# {lost}" in git(many.root, "show", f"{ref}:tally/words.py") for ref in kept.splitlines())
 
 
-def test_a_workspace_with_markers_that_somebody_removed_comes_back_with_them(many: Sandbox) -> None:
+def test_lines_that_are_dropped_to_settle_a_conflict_are_told_and_stand_in_the_summary(many: Sandbox) -> None:
+    both = {f"make@{item}": {**CLASH[f"make@{item}"], "files": {f"tally/{item}.py": "X = 1\n"}} for item in "ab"}
+    take_one = "sed -i -E '/^=======/,/^>>>>>>>/d; /^<<<<<<</d' tally/words.py"
+    many.script(**both, settle={"run": ["sh", "-c", take_one]})
+    done = many.run("run", "many", "x", "--name", "r1")
+    assert done.code == 0, done.err
+    (lost,) = {"a", "b"} - {line.removeprefix("# ") for line in shown(many, "tally/words.py") if line.startswith("# ")}
+    assert f"[{lost}] ⚠ settling the conflict dropped 1 line of {lost} in tally/words.py: # {lost}" in done.out
+    summary = many.run("deliver", "r1", "--dry-run").out
+    assert f"tally/words.py: 1 of {lost}: # {lost}" in summary
+    (command,) = [line.partition("(git ")[2].rstrip(")") for line in summary.splitlines() if "(git show" in line]
+    assert f"# {lost}" in git(many.root, *command.split()).splitlines()
+
+
+def shown(sandbox: Sandbox, name: str) -> list[str]:
+    return git(sandbox.root, "show", f"agentd/r1:{name}").splitlines()
+
+
+@pytest.mark.parametrize("settle", ["true", "git commit --quiet -am 'as it is'"])
+def test_a_conflict_without_markers_is_settled_as_it_is_only_by_a_commit(many: Sandbox, settle: str) -> None:
+    many.script(
+        **{
+            "make@a": {"run": ["git", "rm", "--quiet", "README.md"]},
+            "make@b": {"append": {"README.md": "# b\n"}, "run": ["sh", "-c", until_a_has_landed(many)]},
+            "settle": {"run": ["sh", "-c", settle]},
+        }
+    )
+    done = many.run("run", "many", "x", "--name", "r1")
+    if settle == "true":
+        assert done.code == 4
+        assert "nothing was changed since it came back" in done.out
+        assert "git commit -am" in next((many.root / "agentd/runs/r1/calls/landing").rglob("conflict.md")).read_text()
+    else:
+        assert done.code == 0, done.out
+        assert len(landed(many)) == 3
+        assert shown(many, "README.md")[-1] == "# b"
+
+
+def test_a_task_that_is_given_up_is_listed_with_its_documents_and_the_rest_is_delivered(many: Sandbox) -> None:
+    many.script(**CLASH, settle={"say": "I do not know."})
+    git(many.root, "commit", "--quiet", "--all", "-m", "script")
+    many.run("run", "many", "x", "--name", "r1")
+    many.run("answer", "r1", "UD-1", "leave")
+    assert "agentd deliver many/r1" in many.run("resume", "r1").out
+    summary = many.run("deliver", "r1", "--dry-run").out
+    (line,) = [line for line in summary.splitlines() if ": given up, see " in line]
+    (path,) = [each for each in line.partition("see ")[2].split(", ") if each.endswith("conflict.md")]
+    assert "changed the same lines" in (many.root / path).read_text()
+    assert many.run("status", "r1", "--json").data["next"] == "agentd deliver many/r1"
+    assert many.run("deliver", "r1").code == 0
+    assert many.run("status", "r1", "--json").data["next"] != "agentd deliver many/r1"
+
+
+def test_the_log_of_a_setup_that_failed_is_still_there_when_its_task_is_given_up(many: Sandbox) -> None:
+    many.set("workspace", setup="echo so it was; exit 3")
+    many.run("run", "many", "x", "--name", "r1")
+    many.run("answer", "r1", "UD-1", "leave")
+    many.run("resume", "r1")
+    kept = many.root / "agentd/runs/r1/calls/landing"
+    assert "so it was" in (kept / "a" / "setup.log").read_text()
+    assert "exited 3" in (kept / "a" / "could_not_start.md").read_text()
+
+
+def test_markers_and_conflicts_in_files_of_any_name_are_told(many: Sandbox) -> None:
+    words = "import os; open(os.fsdecode(b'tally/\\xff x\\ty.txt'), 'w').write('{0}\\n')"
+    many.script(
+        **{f"make@{item}": {"run": ["python3", "-c", words.format(item)]} for item in "ab"},
+        settle={"append": {"tally/other.py": "DONE = True\n"}},
+    )
+    asked = many.run("run", "many", "x", "--name", "r1")
+    assert asked.code == 4, asked.err
+    assert "markers are left in tally/" in asked.out
+    assert len(landed(many)) == 1
+
+
+def test_a_workspace_with_markers_that_was_removed_comes_back_with_them(many: Sandbox) -> None:
     many.script(**CLASH, settle={"append": {"tally/other.py": "DONE = True\n"}})
     many.run("run", "many", "x", "--name", "r1")
     home = many.root.parent / f"{many.root.name}-agentd/tasks/own/r1"

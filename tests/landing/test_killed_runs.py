@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,14 +12,14 @@ import pytest
 from agentd.landing import workspace
 from tests.landing.repositories import git
 from tests.landing.runs import beside, landed, prepare, untouched
-from tests.sandbox import Ran, Sandbox
+from tests.sandbox import AGENTD, Ran, Sandbox
 
 TASKS = "tasks:\n- {id: a, title: Add a}\n- {id: b, title: Add b}\n"
 UNTIL_A_HAS_LANDED = "until git -C {root} log agentd/$(basename {run}) | grep -q 'Add a'; do sleep 0.05; done; "
 ADD_LINE = "grep -q '# {0}' tally/words.py || sed -i 's/^def count(/# {0}\\n&/' tally/words.py"
 USES_COUNT = (
     "printf 'import unittest\\nfrom tally import words\\nclass T(unittest.TestCase):\\n    def test_it(self):\\n"
-    "        words.count(\"a\")\\n' > tests/test_b.py"
+    '        words.count("a")\\n\' > tests/test_b.py'
 )
 RENAMES = "sed -i -E 's/\\bcount\\b/counted/' tally/__init__.py tally/words.py tests/test_words.py"
 SETUP = "echo made > made.log && mkdir -p node_modules/x && echo 1 > node_modules/x/y"
@@ -118,8 +119,16 @@ def scout(sandbox: Sandbox, **env: str) -> dict[str, list[str]]:
 
 def killed_then_resumed(sandbox: Sandbox, name: str, wanted: dict[str, list[str]], **env: str) -> None:
     before = untouched(sandbox)
-    killed = sandbox.run("run", "many", "x", "--name", name, env=env)
-    assert killed.code in (-signal.SIGKILL, 0), killed.err
+    killed = subprocess.run(  # not `Sandbox.run`, which waits for the agents too that it leaves behind
+        [*AGENTD, "run", "many", "x", "--name", name],
+        cwd=sandbox.root,
+        env={**sandbox.env, **env},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        timeout=120,
+    )
+    assert killed.returncode in (-signal.SIGKILL, 0)
     assert untouched(sandbox) == before
     again = resumed(sandbox, name)
     assert again.code == 0, again.err + again.out

@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 from agentd.errors import AgentdError, Refused
 from agentd.git import merging
 from agentd.landing import workspace
+from agentd.landing.documents import marker
 from agentd.landing.proving import ProvingGround
 from agentd.landing.queue import Conflict, Finished, Landed, LandingQueue, Prove, Red, Result, Verdict
 from agentd.landing.run_branch import RunBranch
-from agentd.landing.task import MARKER
+from agentd.landing.workspace import Return
 from tests.landing.repositories import branch, finished, git, invariant, make, write
 
 GREEN = Verdict(True)
@@ -262,7 +263,7 @@ def test_a_branch_that_was_deleted_is_brought_back_by_the_line_to_paste(root: Pa
 def test_markers_are_found_however_they_are_written(root: Path, text: str) -> None:
     line = branch(root)
     work = do(line, "T1", {"a.txt": text.format(line.start), "b.txt": "<<<<<<< HEAD\n"})
-    assert merging.grep(root, work.commit, MARKER, ["a.txt", "b.txt"]) == ("a.txt",)
+    assert merging.grep(root, work.commit, marker(), ["a.txt", "b.txt"]) == ("a.txt",)
 
 
 def test_a_lost_race_is_tried_again_on_what_is_there_now(root: Path) -> None:
@@ -364,3 +365,20 @@ def changed_since(root: Path, line: RunBranch, commit: str) -> set[str]:
     """The lines that later tasks, which had seen them, took away."""
     patch = git(root, "diff", commit, line.name)
     return {each[1:] for each in patch.splitlines() if each.startswith("-")}
+
+
+def test_settled_work_reverts_nothing_that_landed_while_it_came_back(root: Path) -> None:
+    line = branch(root)
+    queue = Queue(line, green)
+    first, mine, later = (do(line, task, {name: task}) for task, name in (("T1", "a"), ("T2", "a"), ("T3", "b")))
+    queue.land(first)
+    found = queue.land(mine)
+    assert isinstance(found, Conflict)
+    queue.land(later)
+    left = workspace.find(root, line.key, "T2")
+    assert left
+    workspace.remove(root, left)
+    back = workspace.make(line, "T2", back=Return("conflict", found.on, found.tree, mine.commit))
+    (back.path / "a").write_text("T1 and T2")
+    assert isinstance(queue.land(finished(line, back)), Landed)
+    assert (show(root, f"{line.name}:a"), show(root, f"{line.name}:b")) == ("T1 and T2", "T3")

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from agentd.errors import AgentdError
-from agentd.git.program import person, run, text
+from agentd.git.program import fields, person, run, text
 from agentd.process.plain import run_plain
 from agentd.values import dataclass
 
@@ -77,6 +77,12 @@ def tree_of(folder: Path, commit: str) -> str:
 def parent(folder: Path, commit: str) -> str:
     """Return the first parent of a commit."""
     return text(folder, "rev-parse", f"{commit}^")
+
+
+def differing(folder: Path, old: str, new: str) -> tuple[str, ...]:
+    """Return the paths of the files that differ between two commits, as the system names them."""
+    words = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new)
+    return tuple(map(os.fsdecode, fields(folder, *words)))
 
 
 def grep(folder: Path, commit: str, pattern: str, files: Iterable[str]) -> tuple[str, ...]:

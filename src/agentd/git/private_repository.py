@@ -142,13 +142,9 @@ def keep_commits(source: Lender, place: Path, name: str, known: str) -> int:
     What the commit `known` contains is not kept again. git is not started in the private repository, whose settings may
     name programs: its refs are read as text, and its objects as an alternate of the lender. Return how many were kept.
     """
-    private = place / ".git"
-    objects = private / "objects"
-    if os.path.realpath(objects) != str(objects) or not objects.is_dir():
-        return 0
-    env = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(objects), "GIT_NO_LAZY_FETCH": "1"}
+    env = _with_objects(place)
     tips = []
-    for commit in sorted(_named_commits(private)):
+    for commit in sorted(_named_commits(place / ".git")) if env else ():
         with suppress(AgentdError):  # it is no commit, or not whole
             if text(source.common, "rev-list", "--objects", "--max-count=1", commit, "--not", known, "--all", env=env):
                 tips.append(commit)
@@ -163,6 +159,24 @@ def keep_commits(source: Lender, place: Path, name: str, known: str) -> int:
         orders = "".join(f"update refs/agentd/{name}/{tip[:16]} {tip}\n" for tip in tips)
         run(source.common, "update-ref", "--stdin", stdin=orders.encode())
     return len(tips)
+
+
+def has_commit_of(source: Lender, place: Path, tree: str) -> bool:
+    """Whether a commit was made in the private repository that has exactly the files of a tree."""
+    env = _with_objects(place)
+    if not env:
+        return False
+    asked = "".join(f"{commit}^{{tree}}\n" for commit in sorted(_named_commits(place / ".git")))
+    found = run(source.common, "cat-file", "--batch-check=%(objectname)", stdin=asked.encode(), env=env)
+    return tree.encode() in found.splitlines()
+
+
+def _with_objects(place: Path) -> dict[str, str]:
+    """The variables with which the lender sees the objects of a private repository; none if those are elsewhere."""
+    objects = place / ".git" / "objects"
+    if os.path.realpath(objects) != str(objects) or not objects.is_dir():
+        return {}
+    return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(objects), "GIT_NO_LAZY_FETCH": "1"}
 
 
 def _named_commits(private: Path) -> set[str]:

@@ -1,16 +1,18 @@
 """What a run delivers: its branch with a summary, and the ways it gets to a person's own branch when they ask for it."""
 
+import shlex
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from agentd import process, temporary
 from agentd.errors import AgentdError, NotFound, Refused
 from agentd.git import committing, merging, repository
 from agentd.git.program import quoted, text
-from agentd.landing import run_branch
+from agentd.landing import run_branch, unlanded
 from agentd.landing.run_branch import RunBranch
-from agentd.landing.task import LANDED
+from agentd.landing.task import DROPPED, LANDED
 from agentd.runs.project import Project
 from agentd.runs.report import children
 from agentd.runs.worktree import branch_name
@@ -66,15 +68,29 @@ def _summary(project: Project, place: Place, line: RunBranch, tasks: Mapping[str
         found = proofs.get(task)
         proof = str(found.get("proof") or "") if isinstance(found, Mapping) else ""
         lines.append(f"- {task}: {subject} ({commit[:12]}){f': {proof}' if proof else ''}")
-    open_ones = [
-        f"- {task}: {state.run.result or state.run.step}" for task, state in stores.items() if task not in tasks
-    ]
+    open_ones = {task: state.run.result or state.run.step for task, state in stores.items() if task not in tasks}
+    for task, names in unlanded.tasks(place.folder):
+        where = project.relative(unlanded.folder(place.folder, task))
+        if task not in tasks:
+            open_ones[task] = f"{open_ones.get(task, 'given up')}, see {', '.join(f'{where}/{name}' for name in names)}"
     if open_ones:
-        lines += ["", "## What did not land", "", *open_ones]
+        lines += ["", "## What did not land", "", *(f"- {task}: {why}" for task, why in sorted(open_ones.items()))]
+    dropped = [f"- {task}: {line}" for task, state in stores.items() for line in _dropped(state.fields.get(DROPPED))]
+    if dropped:
+        lines += ["", "## Dropped when conflicts were settled", "", *dropped]
     made = spent(project.store(place).peek().fields)
     cost = f"${made.cost:.4f} in {made.calls} calls" + (f", {made.unknown} of unknown cost" if made.unknown else "")
     stat = text(line.root, "diff", "--stat", "--no-color", "--no-ext-diff", line.start, line.ref)
     return [*lines, "", "## Files", "", "```", stat, "```", "", f"Cost: {cost}"]
+
+
+def _dropped(noted: Any) -> Iterator[str]:
+    """The lines of either side of a conflict that are gone, file by file, and where the file still has them."""
+    for one in noted if isinstance(noted, list) else ():
+        if isinstance(one, Mapping):
+            path, shown = str(one.get("file")), "; ".join(str(line)[:80] for line in (one.get("lines") or ())[:3])
+            all_of_it = f"git show {one.get('in')}:{shlex.quote(path)}"
+            yield f"{path}: {one.get('number')} of {one.get('of')}: {shown} ({all_of_it})"
 
 
 def merge(project: Project, found: Delivery) -> str:

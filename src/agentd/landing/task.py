@@ -5,7 +5,6 @@ These are actions for the tables of families. Each can be repeated after a kill.
 
 import os
 import re
-import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,27 +12,28 @@ from typing import Any
 from agentd.agents.table import ADAPTERS
 from agentd.engine.waves import Item
 from agentd.errors import AgentdError
-from agentd.git import committing, merging, repository, trees
-from agentd.landing import environment, leases, run_branch, variables, workspace
+from agentd.git import committing, merging, repository
+from agentd.landing import dropped_lines, environment, leases, run_branch, unlanded, variables, workspace
 from agentd.landing.admission import Admission
+from agentd.landing.documents import CONFLICT, NOT_STARTED, RED, conflict_text, marker, red_text
 from agentd.landing.environment import SetupFailed
 from agentd.landing.proving import ProvingGround
 from agentd.landing.queue import Conflict, Finished, Landed, LandingQueue, Red, Verdict
 from agentd.landing.run_branch import RunBranch
-from agentd.landing.workspace import CouldNotStart, Workspace
+from agentd.landing.workspace import CouldNotStart, Return, Workspace
 from agentd.model.run import Outcome
+from agentd.runs.undelivered import BRANCH, branch_in
 from agentd.runs.work import Work
 from agentd.runs.worktree import branch_name, workspaces_folder
 from agentd.state.layout import point_home
+from agentd.state.reading import printable
 from agentd.usage.recorded_calls import calls_in
 
 SERVICE = "landing"
 LANDED = "landed"  # the field of a task that says as which commit, and what proved it
 WHOLE = "meta"  # what is done in a workspace of the run itself, across its tasks
-CONFLICT, RED = "conflict.md", "red.md"
-# As merges here write markers, with the names of commits; git adds the path if a side renamed the file.
-MARKER = "^(<{7,}|>{7,}) [0-9a-f]{40,64}(:.*)?\r?$"
-_SHOWN = 20_000  # characters of a patch
+DROPPED = "dropped"  # and the one with the lines that are gone since its conflicts were settled
+_MOST_NOTED = 20  # lines of a file
 Prove = Callable[[Path], Verdict]
 
 
@@ -105,7 +105,9 @@ def open_workspace(work: Work) -> Outcome:
             _remove(work, landing.branch)
         return Outcome("done", _open(work).place)
     except CouldNotStart as error:
-        return Outcome("could_not_start", f"{error.message} Fix: {error.fix}")
+        why = f"{error.message} Fix: {error.fix}"
+        unlanded.keep(work.top.store.folder, _task(work), NOT_STARTED, f"# {_task(work)} could not start\n\n{why}\n")
+        return Outcome("could_not_start", why)
 
 
 def _task(work: Work) -> str:
@@ -134,7 +136,7 @@ def close_workspace(work: Work) -> None:
     _remove(work, landing_of(work).branch)
 
 
-def _open(work: Work, tree: str = "", why: str = "") -> Workspace:
+def _open(work: Work, back: Return | None = None) -> Workspace:
     """Make the workspace with all that its task needs, and have the run work there."""
     root, branch, task = work.project.root, landing_of(work).branch, _task(work)
     own = variables.variables(root, branch.key, task)
@@ -144,18 +146,24 @@ def _open(work: Work, tree: str = "", why: str = "") -> Workspace:
         try:
             environment.provide(work.project, place, _log(work), {**work.environment(), **own})
         except SetupFailed as error:
-            if not why:
+            if not back:
                 raise
             work.say(f"⚠ {error.message}")  # markers in a manifest break it, and it is here that they are settled
 
-    one = workspace.make(branch, task, provide, tree, why)
+    one = workspace.make(branch, task, provide, back)
     inner = variables.inner(root, one.path)
     work.note("git", {"worktree": os.path.relpath(inner, root), "base": one.base, "variables": own})
     return one
 
 
 def _log(work: Work) -> Path:
-    return work.store.folder / "calls" / "setup.log"
+    return unlanded.folder(work.top.store.folder, _task(work)) / unlanded.SETUP
+
+
+def _tell(work: Work, name: str, text: str) -> None:
+    """Write a document of a task, and keep it with the run, for a person, should the task be given up."""
+    work.write(name, text)
+    unlanded.keep(work.top.store.folder, _task(work), name, text)
 
 
 def land(work: Work, prove: Prove, subject: str, body: str = "", files: Sequence[str] = ()) -> Outcome:
@@ -179,7 +187,9 @@ def land(work: Work, prove: Prove, subject: str, body: str = "", files: Sequence
             work.say(f"⚠ not part of the work: {', '.join(left_out)}")
         if one.why and (unsettled := _unsettled(root, one, commit)):
             return Outcome(one.why, unsettled)
-    else:  # a kill came between two workspaces, or somebody removed it
+        if one.why == "conflict" and one.work:
+            _tell_dropped(work, one, commit)
+    else:  # a kill came between two workspaces, or it was removed by hand
         commit = workspace.kept(root, branch.key, task)
         base = merging.parent(root, commit) if commit else ""
         if not commit or (one is None and os.path.lexists(workspaces_folder(root, branch.key) / task)):
@@ -188,14 +198,14 @@ def land(work: Work, prove: Prove, subject: str, body: str = "", files: Sequence
                 what, f"ls -la {workspaces_folder(root, branch.key)}   # what is there is no longer looked at"
             )
     if not commit:
-        work.write(RED, f"# {task} did not land\n\nNothing was changed in the workspace.\n")
+        _tell(work, RED, f"# {task} did not land\n\nNothing was changed in the workspace.\n")
         return Outcome("red", "nothing was changed")
-    written = trees.differing(root, base, commit)
-    if not there and (marked := merging.grep(root, commit, MARKER, written)):
-        _open(work, merging.tree_of(root, commit), "conflict")
-        return Outcome("conflict", f"markers are left in {', '.join(marked)}")
+    written = merging.differing(root, base, commit)
+    if not there and (marked := merging.grep(root, commit, marker(), written)):
+        _open(work, Return("conflict", base, merging.tree_of(root, commit), one.work if one else ""))
+        return Outcome("conflict", f"markers are left in {_listed(marked)}")
     for each in leases.undeclared({task: files}, {task: written}).get(task, ()) if files else ():
-        work.say(f"⚠ written without being declared: {each}")
+        work.say(f"⚠ written without being declared: {printable(each)}")
 
     def proved(tried: str) -> Verdict:
         with landing.ground.checked_out(tried) as place:
@@ -213,8 +223,13 @@ def land(work: Work, prove: Prove, subject: str, body: str = "", files: Sequence
 
 
 def _landed(work: Work, branch: RunBranch, note: str) -> Outcome:
+    top = work.top
+    with top.guard:
+        if branch_in(top.state.fields) != branch.name:
+            top.note(BRANCH, branch.name)
     try:
         _remove(work, branch)
+        unlanded.clear(top.store.folder, _task(work))
     except AgentdError as error:
         work.say(f"⚠ the workspace stays: {error.message}")
     return Outcome("landed", note)
@@ -224,26 +239,53 @@ def _go_back(work: Work, branch: RunBranch, mine: Finished, result: Conflict | R
     """Give the task a workspace with both sides, on top of what has landed, and say what is what in a document."""
     root = branch.root
     if isinstance(result, Conflict):
-        why, tree, note = "conflict", result.tree, ", ".join(result.files)
+        why, tree, note = "conflict", result.tree, _listed(result.files)
         note += f" (with {', '.join(result.others)})" if result.others else ""
-        work.write(CONFLICT, conflict_text(branch, mine, result))
+        _tell(work, CONFLICT, conflict_text(branch, mine, result))
     else:
         why, tree = "red", merging.merge(root, result.on, mine.commit).tree
         note = f"together with {result.culprit}: {result.note}" if result.culprit else result.note
-        work.write(RED, red_text(branch, mine, result))
+        _tell(work, RED, red_text(branch, mine, result))
     _remove(work, branch)
-    _open(work, tree, why)
+    _open(work, Return(why, result.on, tree, mine.commit))
     return Outcome(why, note)
 
 
 def _unsettled(root: Path, one: Workspace, commit: str) -> str:
-    """Why work that came back is not to be tried again: it was dropped, left as it was, or still has markers."""
+    """Why work that came back is not to be tried again: it was dropped, left as it was, or still has markers.
+
+    What has no markers may be left as it was if it was committed like that.
+    """
     if not commit:
         return f"nothing of the work of {one.task} is left"
-    if merging.tree_of(root, commit) == one.tree:
+    names = (one.base, one.work) if one.work else ()
+    left = merging.grep(root, commit, marker(*names), merging.differing(root, one.base, commit))
+    if left:
+        return f"markers are left in {_listed(left)}"
+    if merging.tree_of(root, commit) == one.tree and not workspace.is_committed(root, one):
         return "nothing was changed since it came back"
-    left = merging.grep(root, commit, MARKER, trees.differing(root, one.base, commit))
-    return f"markers are left in {', '.join(left)}" if left else ""
+    return ""
+
+
+def _tell_dropped(work: Work, one: Workspace, commit: str) -> None:
+    """Tell and note which lines of either side are gone now that the conflict is settled."""
+    root, began = work.project.root, merging.parent(work.project.root, one.work)
+    noted = list(work.state.fields.get(DROPPED) or ())
+    for whose, side, other in ((one.task, one.work, one.base), ("what had landed", one.base, one.work)):
+        for path, lines in dropped_lines.find(root, began, side, other, commit).items():
+            count = "1 line" if len(lines) == 1 else f"{len(lines)} lines"
+            shown = {"of": whose, "file": path, "lines": [printable(line) for line in lines[:_MOST_NOTED]]}
+            found = {**shown, "number": len(lines), "in": side[:12]}
+            if found not in noted:
+                noted.append(found)
+                said = "; ".join(line[:80] for line in shown["lines"][:3])
+                work.say(f"⚠ settling the conflict dropped {count} of {whose} in {path}: {said}")
+    if noted:
+        work.note(DROPPED, noted)
+
+
+def _listed(files: Iterable[str]) -> str:
+    return ", ".join(map(printable, files))
 
 
 def _remove(work: Work, branch: RunBranch) -> None:
@@ -269,48 +311,3 @@ def _is_of(entry: Mapping[str, Any], above: str) -> bool:
 def _author(work: Work, agent: str) -> str:
     adapter = ADAPTERS.get(work.project.config.adapter_of(agent))
     return (adapter.author if adapter else "") or f"{agent} <{agent}@localhost>"
-
-
-def conflict_text(branch: RunBranch, mine: Finished, found: Conflict) -> str:
-    """What a person or an agent needs to settle a conflict: the files, what git says, and both sides."""
-    marked = merging.grep(branch.root, found.tree, MARKER, found.files)
-    parts = [
-        f"# {mine.task} and what has landed changed the same lines",
-        "",
-        "The workspace has everything that has landed. In these files both sides stand between markers:",
-        *(f"- {name}" for name in marked),
-        *_unmarked(mine, [name for name in found.files if name not in marked]),
-        "",
-        "Make of both sides what does the work of both, and remove the markers. Neither side may be dropped.",
-        "",
-        *found.messages,
-        *_sides(branch, mine, found.others),
-    ]
-    return "\n".join(parts) + "\n"
-
-
-def _unmarked(mine: Finished, files: Sequence[str]) -> Iterable[str]:
-    """Files with no place for markers: binary ones, and those that one side deleted or renamed."""
-    if files:
-        yield from ("", "These have no markers; the version of this task is what the command prints:")
-        yield from (f"- {name}: git show {mine.commit}:{shlex.quote(name)}" for name in files)
-
-
-def red_text(branch: RunBranch, mine: Finished, found: Red) -> str:
-    """Why the combination is not good, and both sides of it."""
-    alone = "It is not good by itself." if not found.culprit else f"It does not go together with {found.culprit}."
-    parts = [f"# {mine.task} did not land", "", alone, "", found.note]
-    return "\n".join([*parts, *_sides(branch, mine, filter(None, [found.culprit]))]) + "\n"
-
-
-def _sides(branch: RunBranch, mine: Finished, others: Iterable[str]) -> Iterable[str]:
-    landed = branch.landed(mine.base)
-    for task in others:
-        yield from _side(f"What landed with {task}", branch.root, f"{landed[task]}^", landed[task])
-    yield from _side(f"The work of {mine.task}", branch.root, mine.base, mine.commit)
-
-
-def _side(title: str, root: Path, old: str, new: str) -> Iterable[str]:
-    patch = trees.patch(root, old, new)
-    more = "\n… (cut)" if len(patch) > _SHOWN else ""
-    yield from ("", f"## {title}", "", "```diff", patch[:_SHOWN].rstrip() + more, "```")

@@ -6,6 +6,7 @@ knows of it is kept in git's private folder, where no agent's tools lead.
 
 import json
 import os
+import re
 import shutil
 import stat
 import time
@@ -17,7 +18,7 @@ from typing import Any
 
 from agentd.errors import AgentdError, Corrupt
 from agentd.git import merging, private_repository
-from agentd.git.private_repository import Lender, lender
+from agentd.git.private_repository import lender
 from agentd.git.program import quoted, run
 from agentd.landing.run_branch import RunBranch
 from agentd.runs.worktree import workspaces_folder
@@ -26,6 +27,8 @@ from agentd.state.layout import NAME, private_folder
 from agentd.values import dataclass
 
 RECORDS, RECORD, INDEX = "workspaces", "workspace.json", "index"
+WHYS = ("", "conflict", "red")
+_HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 class CouldNotStart(AgentdError):
@@ -40,6 +43,7 @@ class Workspace:
     base   the commit that it began with
     made   when, in seconds since 1970
     tree   the files that it began with, where those are not the commit's, and `why` they are not
+    work   the work as it was when it came back, if it did
     ready  it has all that its task needs besides its files
     """
 
@@ -50,6 +54,7 @@ class Workspace:
     made: float
     tree: str = ""
     why: str = ""
+    work: str = ""
     ready: bool = False
 
     @property
@@ -57,13 +62,26 @@ class Workspace:
         return Path(self.place)
 
 
+@dataclass(frozen=True)
+class Return:
+    """Work that comes back to its task: why, the commit it was tried on, the files of both, and the work as it was."""
+
+    why: str
+    base: str
+    tree: str
+    work: str = ""
+
+
 def make(
-    branch: RunBranch, task: str, provide: Callable[[Path], None] = lambda place: None, tree: str = "", why: str = ""
+    branch: RunBranch,
+    task: str,
+    provide: Callable[[Path], None] = lambda place: None,
+    back: Return | None = None,
 ) -> Workspace:
     """Make the workspace of a task at the tip of its run's branch, or find the one that was made before.
 
-    `provide` adds what the task needs there besides its files. The files are those of `tree`, if it is given: then the
-    work has begun. If anything fails, nothing is left behind.
+    `provide` adds what the task needs there besides its files. What comes `back` goes on with its own files, at the commit
+    that these have in them, wherever the branch is by now. If anything fails, nothing is left behind.
     """
     root = branch.root
     known = find(root, branch.key, task)
@@ -81,13 +99,16 @@ def make(
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         sweep(place.parent)
-        found = Workspace(branch.key, task, str(place), branch.tip(), time.time(), tree, why)
+        base = back.base if back else branch.tip()
+        found = Workspace(branch.key, task, str(place), base, time.time())
+        if back:
+            found = replace(found, tree=back.tree, why=back.why, work=back.work)
         missing = private_repository.make(lender(root), temp, found.base, f"agentd/{task}")
         if missing:
             what = f"the submodules {', '.join(missing)} are not checked out"
             raise AgentdError(what, f"git -C {quoted(root)} submodule update --init")
-        if tree:
-            run(temp, "read-tree", "--reset", "-u", tree)
+        if back:
+            run(temp, "read-tree", "--reset", "-u", back.tree)
         durable.make_folder(folder)
         shutil.copy2(temp / ".git" / "index", folder / INDEX)
         _note(folder, found)
@@ -116,8 +137,12 @@ def find(root: Path, key: str, task: str) -> Workspace | None:
     try:
         with reading.opened(path) as file:
             found = Workspace(**json.loads(file.read()))
-        if any(type(getattr(found, name)) is not str for name in ("base", "tree", "why")):
-            raise TypeError
+        if not _HASH.fullmatch(found.base) or not all(
+            _HASH.fullmatch(each) for each in (found.tree, found.work) if each
+        ):
+            raise ValueError
+        if found.why not in WHYS:
+            raise ValueError
         # Never where the file says: it may have come with a copy of the project.
         place = str(workspaces_folder(root, key) / task)
         return replace(found, run=key, task=task, place=place, made=float(found.made), ready=found.ready is True)
@@ -164,9 +189,14 @@ def collect(root: Path, one: Workspace, message: str) -> tuple[str, tuple[str, .
         return last, found.left_out
     commit = merging.commit_tree(root, found.tree, (one.base,), message)
     if last:
-        _keep(source, one, last)
+        _keep(root, one, last)
     merging.move(root, _ref(one.run, one.task), commit, last)
     return commit, found.left_out
+
+
+def is_committed(root: Path, one: Workspace) -> bool:
+    """Whether the files that came back were committed in the workspace just as they are."""
+    return private_repository.has_commit_of(lender(root), one.path, one.tree)
 
 
 def kept(root: Path, key: str, task: str) -> str:
@@ -210,9 +240,9 @@ def sweep(folder: Path) -> None:
             _remove_tree(path)
 
 
-def _keep(source: Lender, one: Workspace, commit: str) -> None:
+def _keep(root: Path, one: Workspace, commit: str) -> None:
     """Keep an earlier state of a task beside the newer one."""
-    merging.move(source.common, f"refs/agentd/{one.run}/earlier/{one.task}/{commit[:12]}", commit, "")
+    merging.move(root, f"refs/agentd/{one.run}/earlier/{one.task}/{commit[:12]}", commit, "")
 
 
 def _ref(key: str, task: str) -> str:

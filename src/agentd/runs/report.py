@@ -7,7 +7,7 @@ from typing import Any
 from agentd.model.decision import Decision, Option
 from agentd.model.run import Run
 from agentd.model.workflow import Workflow
-from agentd.runs import uncommitted
+from agentd.runs import uncommitted, undelivered
 from agentd.runs.choice import valid_answer
 from agentd.runs.project import Project
 from agentd.state import journal, lock
@@ -165,6 +165,8 @@ def next_command(
     commit = layout.commits.get(run.phase, "") if project.config.get("git", "commit") != "never" else ""
     if commit and (uncommitted.is_marked(project.root, place.name) if over else doing == "ready"):
         return commit.format(name=name)
+    if over and undelivered.is_waiting(project.root, state.fields):
+        return f"agentd deliver {name}"
     if over:
         return layout.next.get(run.phase, "agentd log {name}").format(name=name)
     return again(workflow, state, name)
