@@ -41,7 +41,6 @@ LATE = {
     ("cli/mcp.py", "agentd.mcp"): "the SDK takes a second to import",
     ("runs/overview.py", "agentd.runs.family"): "looking at all runs loads no family's code",
     ("runs/tables.py", "agentd.workflows.check"): "the built-in tables are proved by the tests",
-    ("runs/undelivered.py", "agentd.git.program"): "looking at a run without a branch starts no git",
     ("text/lossless_yaml/load.py", "agentd.text.lossless_yaml.read"): "no plain text needs the parser",
     ("workflows/shipped.py", "agentd.workflows"): "no compiled table needs the parser",
 }

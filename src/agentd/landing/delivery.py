@@ -13,6 +13,7 @@ from agentd.git.program import quoted, text
 from agentd.landing import run_branch, unlanded
 from agentd.landing.run_branch import RunBranch
 from agentd.landing.task import DROPPED, LANDED
+from agentd.runs import undelivered
 from agentd.runs.project import Project
 from agentd.runs.report import children
 from agentd.runs.worktree import branch_name
@@ -103,6 +104,7 @@ def merge(project: Project, found: Delivery) -> str:
     current = repository.current_branch(root)
     if not _is_ancestor(root, "HEAD", found.tip):
         if _is_ancestor(root, found.tip, "HEAD"):
+            _delivered(project, found)
             return current
         what = f"{current} has commits that {name} does not have, so it cannot be fast-forwarded; nothing was merged."
         raise Refused(what, f"{here} merge {name}")
@@ -115,7 +117,12 @@ def merge(project: Project, found: Delivery) -> str:
         said = " ".join(error.message.partition(": ")[2].split())
         what = f"git did not merge {name}, so that no file of yours is overwritten: {said}"
         raise Refused(what, f"{here} merge --ff-only {name}   # says which files are in the way") from None
+    _delivered(project, found)
     return current
+
+
+def _delivered(project: Project, found: Delivery) -> None:
+    undelivered.unmark(project.root, found.place.family, found.place.name)
 
 
 def open_request(project: Project, found: Delivery) -> str:
@@ -142,6 +149,7 @@ def open_request(project: Project, found: Delivery) -> str:
         raise AgentdError(
             f"{name} was pushed to {remote}, but gh opened no pull request: {said}", f"gh pr create --head {name}"
         )
+    _delivered(project, found)
     return " ".join(done.output[-1:])
 
 

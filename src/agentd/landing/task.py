@@ -22,7 +22,7 @@ from agentd.landing.queue import Conflict, Finished, Landed, LandingQueue, Red, 
 from agentd.landing.run_branch import RunBranch
 from agentd.landing.workspace import CouldNotStart, Return, Workspace
 from agentd.model.run import Outcome
-from agentd.runs.undelivered import BRANCH, branch_in
+from agentd.runs import undelivered
 from agentd.runs.work import Work
 from agentd.runs.worktree import branch_name, workspaces_folder
 from agentd.state.layout import point_home
@@ -224,9 +224,7 @@ def land(work: Work, prove: Prove, subject: str, body: str = "", files: Sequence
 
 def _landed(work: Work, branch: RunBranch, note: str) -> Outcome:
     top = work.top
-    with top.guard:
-        if branch_in(top.state.fields) != branch.name:
-            top.note(BRANCH, branch.name)
+    undelivered.mark(work.project.root, top.layout.name, top.state.run.name)
     try:
         _remove(work, branch)
         unlanded.clear(top.store.folder, _task(work))

@@ -165,7 +165,7 @@ def next_command(
     commit = layout.commits.get(run.phase, "") if project.config.get("git", "commit") != "never" else ""
     if commit and (uncommitted.is_marked(project.root, place.name) if over else doing == "ready"):
         return commit.format(name=name)
-    if over and undelivered.is_waiting(project.root, state.fields):
+    if over and undelivered.is_marked(project.root, place.family, place.name):
         return f"agentd deliver {name}"
     if over:
         return layout.next.get(run.phase, "agentd log {name}").format(name=name)

@@ -1,24 +1,30 @@
-"""Whether the branch on which the tasks of a run landed has got to the person's own branch."""
+"""Which runs of this checkout have landed work that was not delivered yet: marks in git's private folder, which no clone brings."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-BRANCH = "branch"  # the field of a run that names it
+from agentd.state import durable
+from agentd.state.layout import private_folder
 
-
-def branch_in(fields: Mapping[str, Any]) -> str:
-    """The branch that a state file names, or nothing."""
-    found = fields.get(BRANCH)
-    return found if isinstance(found, str) else ""
+FOLDER = "undelivered"
 
 
-def is_waiting(root: Path, fields: Mapping[str, Any]) -> bool:
-    """Whether the branch has a commit that is not in what is checked out; git is asked only if there is a branch."""
-    branch = branch_in(fields)
-    if not branch:
-        return False
-    from agentd.git.program import text  # looking at runs that have no branch starts no git
+def mark(root: Path, family: str, run: str) -> None:
+    """Note that work of a run has landed."""
+    path = _mark(root, family, run)
+    if not path.exists():
+        durable.make_folder(path.parent)
+        durable.create(path, b"", "pending")
 
-    words = ("rev-list", "--max-count=1", f"refs/heads/{branch}", "^HEAD", "--")
-    return bool(text(root, *words, accept=(0, 128)))  # 128: it was deleted
+
+def unmark(root: Path, family: str, run: str) -> None:
+    path = _mark(root, family, run)
+    if path.exists():
+        durable.remove(path, "pending")
+
+
+def is_marked(root: Path, family: str, run: str) -> bool:
+    return _mark(root, family, run).is_file()
+
+
+def _mark(root: Path, family: str, run: str) -> Path:
+    return private_folder(root) / FOLDER / family / run
