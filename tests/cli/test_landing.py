@@ -605,9 +605,32 @@ def test_a_record_that_was_edited_leads_nowhere_else(many: Sandbox) -> None:
     assert many.run("workspaces").code == 1
 
 
-@pytest.mark.parametrize("item", ["a..b", "a.lock"])
-def test_a_task_that_git_has_no_branch_for_could_not_start(many: Sandbox, item: str) -> None:
-    many.script(split={"documents": {"tasks.yaml": f"tasks: [{{id: {item}}}]\n"}})
-    asked = many.run("run", "many", "x", "--name", "r1")
-    assert asked.code == 4
-    assert f"git cannot have a branch for a task called '{item}'" in asked.out
+@pytest.mark.parametrize("item", ["a..b", "a.lock", "a b", "../a", ".a", "-a", "a/b", "a" * 101, "\\u00e4", "A"])
+def test_a_bad_id_is_told_with_its_file_before_any_task_starts(many: Sandbox, item: str) -> None:
+    many.script(split={"documents": {"tasks.yaml": f'tasks: [{{id: a}}, {{id: "{item}"}}]\n'}})
+    refused = many.run("run", "many", "x", "--name", "r1")
+    assert refused.code == 1
+    assert "agentd/runs/r1/tasks.yaml: " in refused.err
+    assert repr(item.replace("\\u00e4", "\u00e4")) in refused.err
+    assert not (many.root / "agentd/runs/r1/children").exists()
+
+
+def test_two_projects_of_one_repository_may_have_runs_of_one_name(many: Sandbox, tmp_path: Path) -> None:
+    top = tmp_path / "top"
+    ours = [Sandbox(top / name / "web") for name in ("apps", "my libs")]
+    for one in ours:
+        shutil.copytree(many.root, one.root, ignore=shutil.ignore_patterns(".git"))
+    git(top, "init", "--quiet", "--initial-branch=main")
+    git(top, "config", "user.name", "Ada")
+    git(top, "config", "user.email", "ada@localhost")
+    git(top, "add", "--all")
+    git(top, "commit", "--quiet", "-m", "two projects")
+    for one in ours:
+        done = one.run("run", "many", "x", "--name", "r1")
+        assert done.code == 0, done.err
+        assert "no workspaces" in one.run("workspaces").out
+    assert len(git(top, "branch", "--list", "agentd/r1@*").splitlines()) == 2
+    for one in ours[:1]:
+        assert one.run("deliver", "r1").code == 0
+    assert (ours[0].root / "tally/c.py").exists()
+    assert not (ours[1].root / "tally/c.py").exists()

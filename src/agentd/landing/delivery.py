@@ -16,7 +16,7 @@ from agentd.landing.task import DROPPED, LANDED
 from agentd.runs import undelivered
 from agentd.runs.project import Project
 from agentd.runs.report import children
-from agentd.runs.worktree import branch_name
+from agentd.runs.worktree import landing_branch, landing_key
 from agentd.state import lock
 from agentd.state.layout import Place
 from agentd.usage.calls import spent
@@ -44,7 +44,7 @@ class Delivery:
 def prepare(project: Project, name: str) -> Delivery:
     """Return what a run has to deliver; nothing is changed."""
     place = project.find(name)
-    key, branch = f"{place.family}/{place.name}", branch_name(place.name)
+    key, branch = landing_key(project.root, place.family, place.name), landing_branch(project.root, place.name)
     line = run_branch.find(project.root, key, branch)
     tip = merging.look_up(project.root, f"refs/heads/{branch}").commit
     if line is None or not tip:

@@ -58,7 +58,7 @@ def provide(project: Project, place: Path, log: Path, env: Mapping[str, str | No
 def _key(project: Project, inner: Path, wanted: Recipe, linked: list[str]) -> str:
     if not linked and not wanted.setup:
         return ""
-    return template.key(inner, wanted.setup, *linked, *template.age(project.root, linked))
+    return template.key(inner, wanted.setup, str(project.root), *linked, *template.age(project.root, linked))
 
 
 def clean_up(project: Project, place: Path, log: Path, env: Mapping[str, str | None] = {}) -> None:

@@ -8,7 +8,7 @@ from agentd.errors import AgentdError
 from agentd.landing import environment, run_branch, variables, workspace
 from agentd.landing.workspace import Workspace
 from agentd.runs.project import Project
-from agentd.runs.worktree import branch_name
+from agentd.runs.worktree import landing_branch
 from agentd.state import lock
 from agentd.values import dataclass
 
@@ -52,7 +52,7 @@ def prune(project: Project) -> tuple[list[Workspace], dict[str, str]]:
 
 
 def _why_it_stays(project: Project, one: Workspace) -> str:
-    family, _, name = one.run.partition("/")
+    family, _, name = one.run.partition("@")[0].partition("/")
     place = project.layout(family).place(project.root, name)
     store = project.store(place)
     if not store.exists():
@@ -63,7 +63,7 @@ def _why_it_stays(project: Project, one: Workspace) -> str:
     step = project.workflow(state.run.workflow or family).steps.get(state.run.step)
     if step and step.kind == "end":
         return ""
-    branch = run_branch.find(project.root, one.run, branch_name(name))
+    branch = run_branch.find(project.root, one.run, landing_branch(project.root, name))
     return "" if branch and one.task in branch.landed() else "its run is not over"
 
 

@@ -11,8 +11,9 @@ from typing import Any
 
 from agentd.agents.table import ADAPTERS
 from agentd.engine.waves import Item
-from agentd.errors import AgentdError
+from agentd.errors import AgentdError, Corrupt
 from agentd.git import committing, merging, repository
+from agentd.git.program import quoted
 from agentd.landing import dropped_lines, environment, leases, run_branch, unlanded, variables, workspace
 from agentd.landing.admission import Admission
 from agentd.landing.documents import CONFLICT, NOT_STARTED, RED, conflict_text, marker, red_text
@@ -24,7 +25,7 @@ from agentd.landing.workspace import CouldNotStart, Return, Workspace
 from agentd.model.run import Outcome
 from agentd.runs import undelivered
 from agentd.runs.work import Work
-from agentd.runs.worktree import branch_name, workspaces_folder
+from agentd.runs.worktree import landing_branch, landing_key, workspaces_folder
 from agentd.state.layout import point_home
 from agentd.state.reading import printable
 from agentd.usage.recorded_calls import calls_in
@@ -59,7 +60,7 @@ def settle(work: Work) -> None:
 
 
 def _key(work: Work) -> str:
-    return f"{work.top.layout.name}/{work.top.state.run.name}"
+    return landing_key(work.project.root, work.top.layout.name, work.top.state.run.name)
 
 
 def branch_of(work: Work) -> RunBranch:
@@ -71,7 +72,7 @@ def branch_of(work: Work) -> RunBranch:
     committing.refuse_unknown_person(root)
     name = top.state.run.name
     stamp = re.sub(r"\W", "", str(top.state.fields.get(top.layout.codec.created_key) or ""))
-    return run_branch.begin(root, _key(work), branch_name(name), repository.head(root), stamp)
+    return run_branch.begin(root, _key(work), landing_branch(root, name), repository.head(root), stamp)
 
 
 def landing_of(work: Work) -> Landing:
@@ -81,6 +82,20 @@ def landing_of(work: Work) -> Landing:
         top.services[SERVICE] = found
     assert isinstance(found, Landing)
     return found
+
+
+def refuse_bad_names(names: Iterable[str], path: Path) -> None:
+    """Refuse names of tasks, listed in the file at `path`, that no folder and no branch can have, before any task starts."""
+    listed = list(names)
+    for name in listed:
+        if not workspace.can_name(name):
+            raise Corrupt(f"{path}: {name!r} cannot be the id of a task: {workspace.ALLOWED}.", f"edit {quoted(path)}")
+    folded: dict[str, str] = {}
+    for name in listed:
+        other = folded.setdefault(name.casefold(), name)
+        if other != name:
+            what = f"{path}: the ids {other!r} and {name!r} differ only in case, which some disks do not tell apart."
+            raise Corrupt(what, f"edit {quoted(path)}")
 
 
 def may_begin(work: Work, item: Item, under_way: Sequence[Item]) -> str:

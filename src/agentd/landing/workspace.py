@@ -27,6 +27,7 @@ from agentd.state.layout import NAME, private_folder
 from agentd.values import dataclass
 
 RECORDS, RECORD, INDEX = "workspaces", "workspace.json", "index"
+ALLOWED = "use letters, digits, single dots, dashes and underscores, at most 100, and no .lock at the end"
 WHYS = ("", "conflict", "red")
 _HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 
@@ -72,6 +73,11 @@ class Return:
     work: str = ""
 
 
+def can_name(task: str) -> bool:
+    """Whether a task can be called like this: it names a folder and, in git, a branch and refs."""
+    return bool(NAME.fullmatch(task)) and ".." not in task and not task.endswith((".", ".lock")) and len(task) <= 100
+
+
 def make(
     branch: RunBranch,
     task: str,
@@ -90,8 +96,8 @@ def make(
     place = workspaces_folder(root, branch.key) / task
     if known:  # a kill came before it was ready
         _remove_tree(place)
-    if not NAME.fullmatch(task) or ".." in task or task.endswith((".", ".lock")):
-        raise CouldNotStart(f"git cannot have a branch for a task called '{task}'.", "rename it in the list of tasks")
+    if not can_name(task):
+        raise CouldNotStart(f"'{task}' cannot name a task: {ALLOWED}.", "rename it in the list of tasks")
     if os.path.lexists(place):
         raise CouldNotStart(f"{place} is in the way of the workspace.", f"mv {quoted(place)} {quoted(place)}-old")
     temp = place.with_name(f".{task}.{os.getpid()}.{time.monotonic_ns()}.tmp")
@@ -155,7 +161,7 @@ def find(root: Path, key: str, task: str) -> Workspace | None:
 def find_all(root: Path, key: str = "") -> Iterator[Workspace]:
     """Yield every known workspace of a run, or of all runs."""
     base = private_folder(root) / RECORDS
-    for path in sorted((base / key).rglob(RECORD)):
+    for path in sorted((base / key).glob(f"*/{RECORD}") if key else base.glob(f"*/*/*/{RECORD}")):
         task = path.parent
         found = find(root, task.parent.relative_to(base).as_posix(), task.name)
         if found:

@@ -66,6 +66,7 @@ def _entries(work: Work) -> Sequence[Mapping[str, Any]]:
     entries = data.get("tasks")
     if not isinstance(entries, list) or not all(isinstance(entry, Mapping) and entry.get("id") for entry in entries):
         raise Corrupt(f"{path}: 'tasks' must be a list of tasks, each with an id.", fix)
+    task.refuse_bad_names((str(entry["id"]) for entry in entries), path)
     for entry in entries:
         for key in ("depends_on", "files"):
             if not isinstance(entry.get(key) or [], list):
