@@ -346,6 +346,19 @@ def test_what_runs_in_a_workspace_has_what_the_setup_made_and_names_of_its_own(m
     assert not any(Path(first.split()[1]).exists() for first in firsts)
 
 
+def test_a_copied_file_that_git_does_not_ignore_lands_only_if_a_task_changes_it(many: Sandbox) -> None:
+    for name in ("mine.ini", "tally/yours.ini"):
+        (many.root / name).write_text("KEY=1\n")
+    many.set("workspace", copy=["mine.ini", "tally/yours.ini"])
+    many.script(**{"make@a": {"run": ["sh", "-c", "cat mine.ini tally/yours.ini > tally/a.txt; echo 2 >> mine.ini"]}})
+    before = untouched(many)
+    done = many.run("run", "many", "x", "--name", "r1")
+    assert done.code == 0, done.out
+    assert untouched(many) == before
+    assert (shown(many, "tally/a.txt"), shown(many, "mine.ini")) == (["KEY=1", "KEY=1"], ["KEY=1", "2"])
+    assert "tally/yours.ini" not in git(many.root, "ls-tree", "-r", "--name-only", "agentd/r1")
+
+
 @pytest.mark.parametrize(
     ("setup", "said"), [("echo no; exit 3", "exited 3: no"), ("sleep 60", "did not end within 1 s")]
 )

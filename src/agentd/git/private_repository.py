@@ -8,8 +8,8 @@ files are read with the lending repository's settings and an index that was kept
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from agentd import files, temporary
@@ -69,20 +69,18 @@ def make(source: Lender, place: Path, commit: str, branch: str) -> tuple[str, ..
     return tuple(missing)
 
 
-def collect(source: Lender, place: Path, index: Path) -> Collected:
-    """Store the files at `place` as a tree in the lender: all that git tracks or does not ignore, without what tools leave.
+def collect(source: Lender, place: Path, index: Path, without: Collection[str] = ()) -> Collected:
+    """Store the files at `place` as a tree in the lender: all that git tracks or does not ignore, without what tools leave
+    and the new files that are named.
 
     `index` is that of the work tree when it was made. It is only read.
     """
-    with temporary.folder() as room:
-        own = room / "index"
-        shutil.copy2(index, own)
-        env = {"GIT_DIR": str(source.common), "GIT_WORK_TREE": str(place), "GIT_INDEX_FILE": str(own)}
+    with _kept_apart(source, place, index) as env:
         links = {path: wanted for path, wanted in _gitlinks(place, env) if _is_folder(place / path)}
         changed = tuple(_changed(source, place, links, env)) if links else ()
         away = [f":(exclude,top,literal){path}" for path in links]
         run(place, "add", "--sparse", "--update", "--", ":/", *away, env=env)
-        listed = fields(place, "ls-files", "-z", "--others", "--exclude-standard", env=env)
+        listed = _new_files(place, env, without)
         nested = [os.fsdecode(path[:-1]) for path in listed if path.endswith(b"/")]
         new = [b":(top,literal)" + path for path in _work(place, listed, env) if not path.endswith(b"/")]
         if new:
@@ -112,15 +110,28 @@ def _is_as(source: Lender, inner: Path, files: Path, commit: str) -> bool:
     return found == Collected(text(inner, "rev-parse", f"{commit}^{{tree}}"))
 
 
-def changed(source: Lender, place: Path, index: Path) -> tuple[str, ...]:
-    """Return the files at `place` that are not as they were when the work tree was made, new ones included."""
+def changed(source: Lender, place: Path, index: Path, without: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the files at `place` that are not as they were when the work tree was made, and new ones that are not named."""
+    with _kept_apart(source, place, index) as env:
+        other = fields(place, "diff-files", "-z", "--name-only", "--no-renames", "--ignore-submodules=all", env=env)
+        new = _new_files(place, env, without)
+        return tuple(sorted(map(os.fsdecode, {*other, *_work(place, new, env)})))
+
+
+@contextmanager
+def _kept_apart(source: Lender, place: Path, index: Path) -> Iterator[dict[str, str]]:
+    """The variables with which git reads a work tree as the lender would, with a copy of an index that was kept apart."""
     with temporary.folder() as room:
         own = room / "index"
         shutil.copy2(index, own)
-        env = {"GIT_DIR": str(source.common), "GIT_WORK_TREE": str(place), "GIT_INDEX_FILE": str(own)}
-        other = fields(place, "diff-files", "-z", "--name-only", "--no-renames", "--ignore-submodules=all", env=env)
-        new = fields(place, "ls-files", "-z", "--others", "--exclude-standard", env=env)
-        return tuple(sorted(map(os.fsdecode, {*other, *_work(place, new, env)})))
+        yield {"GIT_DIR": str(source.common), "GIT_WORK_TREE": str(place), "GIT_INDEX_FILE": str(own)}
+
+
+def _new_files(place: Path, env: Mapping[str, str], without: Collection[str]) -> list[bytes]:
+    left = {os.fsencode(name) for name in without}
+    return [
+        path for path in fields(place, "ls-files", "-z", "--others", "--exclude-standard", env=env) if path not in left
+    ]
 
 
 def _work(place: Path, new: Sequence[bytes], env: Mapping[str, str]) -> Iterator[bytes]:

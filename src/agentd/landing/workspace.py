@@ -4,6 +4,7 @@ It is made whole or not at all, and it goes only when all that was written in it
 knows of it is kept in git's private folder, where no agent's tools lead.
 """
 
+import hashlib
 import json
 import os
 import re
@@ -16,6 +17,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from agentd import files
 from agentd.errors import AgentdError, Corrupt
 from agentd.git import merging, private_repository
 from agentd.git.private_repository import lender
@@ -26,7 +28,7 @@ from agentd.state import durable, reading
 from agentd.state.layout import NAME, private_folder
 from agentd.values import dataclass
 
-RECORDS, RECORD, INDEX = "workspaces", "workspace.json", "index"
+RECORDS, RECORD, INDEX, GIVEN = "workspaces", "workspace.json", "index", "given.json"
 ALLOWED = "use letters, digits, single dots, dashes and underscores, at most 100, and no .lock at the end"
 WHYS = ("", "conflict", "red")
 _HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
@@ -120,6 +122,7 @@ def make(
         _note(folder, found)
         temp.rename(place)
         provide(place)
+        _note_given(root, found)
         found = replace(found, ready=True)
         _note(folder, found)
     except BaseException as error:
@@ -131,6 +134,34 @@ def make(
         trouble = error if isinstance(error, AgentdError) else durable.trouble(place, error, "made")
         raise CouldNotStart(f"The workspace of {task} could not be made: {trouble.message}", trouble.fix) from error
     return found
+
+
+def _note_given(root: Path, one: Workspace) -> None:
+    """Note which files that git does not ignore the workspace was given: as they are, they are no work of its task."""
+    folder = record_folder(root, one.run, one.task)
+    given = private_repository.changed(lender(root), one.path, folder / INDEX)
+    marks = {name: _mark(one.path / name) for name in given}
+    durable.replace(folder / GIVEN, json.dumps(marks).encode() + b"\n", "workspace")
+
+
+def _as_given(root: Path, one: Workspace) -> list[str]:
+    """The files that a workspace was given and that are still as they were."""
+    try:
+        marks = json.loads(reading.own(record_folder(root, one.run, one.task) / GIVEN))
+        return [name for name, mark in marks.items() if mark and _mark(one.path / name) == mark]
+    except (OSError, ValueError, AttributeError):
+        return []
+
+
+def _mark(path: Path) -> str:
+    """What tells a file or a link from another one; nothing if it is neither."""
+    try:
+        if path.is_symlink():
+            return f"link {os.readlink(path)}"
+        data = files.read(path, files.LARGE, os.O_NOFOLLOW)
+        return f"{os.stat(path).st_mode & stat.S_IXUSR:o} {hashlib.sha256(data).hexdigest()}"
+    except OSError:
+        return ""
 
 
 def _note(folder: Path, found: Workspace) -> None:
@@ -171,7 +202,8 @@ def find_all(root: Path, key: str = "") -> Iterator[Workspace]:
 def written(root: Path, one: Workspace) -> tuple[str, ...]:
     """Return the files that were changed in a workspace so far; none if it is gone."""
     try:
-        return private_repository.changed(lender(root), one.path, record_folder(root, one.run, one.task) / INDEX)
+        index = record_folder(root, one.run, one.task) / INDEX
+        return private_repository.changed(lender(root), one.path, index, _as_given(root, one))
     except (AgentdError, OSError):  # it is just being removed
         return ()
 
@@ -183,9 +215,9 @@ def collect(root: Path, one: Workspace, message: str) -> tuple[str, tuple[str, .
     """
     if os.path.realpath(one.path) != one.place:
         raise Corrupt(f"{one.place} is a link, and no link is followed to a workspace.", f"rm {quoted(one.path)}")
-    source = lender(root)
     try:
-        found = private_repository.collect(source, one.path, record_folder(root, one.run, one.task) / INDEX)
+        index = record_folder(root, one.run, one.task) / INDEX
+        found = private_repository.collect(lender(root), one.path, index, _as_given(root, one))
     except OSError as error:
         raise durable.trouble(one.path, error, "collected") from error
     if found.tree == merging.tree_of(root, one.base):
