@@ -29,7 +29,7 @@ def git(folder: Path, *words: str, code: int = 0) -> str:
 
 @cache
 def _template() -> Path:
-    """A repository in the middle of somebody's work: a stash, a staged, a changed, a new and an ignored file, a hook."""
+    """A repository in the middle of a person's work: a stash, a staged, a changed, a new and an ignored file, a hook."""
     root = Path(tempfile.mkdtemp(prefix="agentd-test-"))
     atexit.register(shutil.rmtree, root, ignore_errors=True)
     write(root, FILES)

@@ -41,7 +41,7 @@ def test_a_file_without_text_is_named_if_only_the_other_side_of_it_is_left(tmp_p
         one = workspace.make(line, task)
         (one.path / "data.bin").write_bytes(b"\0" + task.encode())
         commits[task] = finished(line, one).commit
-    one, two, three = commits.values()
-    assert dropped_lines.find(root, line.start, one, two, two) == {"data.bin": ("the whole file",)}
-    assert dropped_lines.find(root, line.start, two, one, two) == {}
-    assert dropped_lines.find(root, line.start, one, two, three) == {}  # made of both, for all that can be known
+    first, other, third = commits.values()
+    assert dropped_lines.find(root, line.start, first, other, other) == {"data.bin": ("the whole file",)}
+    assert dropped_lines.find(root, line.start, other, first, other) == {}
+    assert dropped_lines.find(root, line.start, first, other, third) == {}  # made of both, for all that can be known

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agentd.errors import AgentdError, Stopped
-from agentd.landing import environment, run_branch, variables, workspace
+from agentd.landing import environment, run_branch, template, variables, workspace
 from tests.landing.checkouts import Checkout, git, repository, write
 
 IGNORED = "node_modules/\n.venv/\n.env\n*.big\nruns.txt\n"
@@ -367,3 +367,26 @@ def test_a_setup_is_not_run_through_a_link_to_its_log(tmp_path: Path) -> None:
     with pytest.raises(AgentdError, match="is a link"):
         checkout.make("one")
     assert not (tmp_path / "theirs").exists()
+
+
+def test_what_is_installed_for_no_workspace_is_removed_but_for_the_last_and_what_may_be_in_use(tmp_path: Path) -> None:
+    root = repository(tmp_path, {".gitignore": "node_modules/\n", "requirements.txt": "0\n"})
+    write(root, {"agentd/config.toml": "[workspace]\nsetup = 'mkdir node_modules && echo 1 > node_modules/x'\n"})
+    checkout = Checkout(root)
+    for number in range(4):
+        write(root, {"requirements.txt": f"{number}\n"})
+        git(root, "commit", "--quiet", "--allow-empty", "-am", f"{number}")
+        checkout.make(f"T{number}")
+    made = [path.parent for path in sorted(checkout.templates, key=lambda path: path.stat().st_mtime_ns)]
+    used_before(made, 7200, 7100, 60, 30)
+    assert template.prune(checkout.project, {made[1].name}) == [made[0]]
+    assert [path.exists() for path in made] == [False, True, True, True]
+    used_before(made[1:], 7200, 7100, 7000)
+    assert template.prune(checkout.project, {made[1].name}) == [made[2]]
+    assert [path.exists() for path in made] == [False, True, False, True]
+
+
+def used_before(templates: list[Path], *ages: float) -> None:
+    for age, path in zip(ages, templates, strict=True):
+        then = time.time() - age
+        os.utime(path / template.MADE, (then, then))

@@ -111,7 +111,7 @@ def chosen(points: int, few: int, shifted: bool, config: pytest.Config) -> range
 
 
 def scout(sandbox: Sandbox, **env: str) -> dict[str, list[str]]:
-    """What a run ends with that nobody kills."""
+    """What a run ends with that is not killed."""
     done = sandbox.run("run", "many", "x", "--name", "scout", env=env)
     assert done.code == 0, done.err + done.out
     return lines(sandbox, "scout")

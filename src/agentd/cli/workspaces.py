@@ -11,7 +11,11 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 @click.command()
-@click.option("--prune", is_flag=True, help="Remove those whose run is over or whose work has landed.")
+@click.option(
+    "--prune",
+    is_flag=True,
+    help="Remove those whose run is over or whose work has landed, and what is installed for none.",
+)
 @json_option
 def command(prune: bool, as_json: bool) -> int:
     """List the workspaces of tasks, with their size and age.
@@ -22,10 +26,10 @@ def command(prune: bool, as_json: bool) -> int:
     if prune:
         gone, stay = inventory.prune(project_for(as_json))
         lines = [
-            *(f"removed {plain(one.place)}" for one in gone),
+            *(f"removed {plain(place)}" for place in gone),
             *(f"{name} stays: {why}" for name, why in stay.items()),
         ]
-        data = {"removed": [one.place for one in gone], "stay": stay}
+        data = {"removed": gone, "stay": stay}
         return tell(as_json, data, lines or ["There are no workspaces."])
     rows = list(inventory.rows(project_here(as_json)))
     found = [

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 from agentd.machine import gauges
 from agentd.machine.gauges import Machine
 
-TASK = 1 << 30  # what an agent and the programs it starts take, if nobody has measured it
+TASK = 1 << 30  # what an agent and the programs it starts take, if it was never measured
 SETTLING = 30.0  # seconds until a task that began has taken most of that
 BUSY, SHORT = 0.9, 0.2  # shares of the time in which programs wait for a processor, for memory
 

@@ -36,8 +36,11 @@ class SetupFailed(AgentdError):
     """The setup of a workspace failed."""
 
 
-def provide(project: Project, place: Path, log: Path, env: Mapping[str, str | None] = {}) -> None:
-    """Add to a fresh work tree what its task needs. `log` gets what the setup prints; `env` are its variables."""
+def provide(project: Project, place: Path, log: Path, env: Mapping[str, str | None] = {}) -> str:
+    """Add to a fresh work tree what its task needs; return the name of the template it uses, if any.
+
+    `log` gets what the setup prints; `env` are its variables.
+    """
     inner = variables.inner(project.root, place)
     wanted = recipe.find(project)
     made = local_files.copy_named(project.root, inner, project.config, wanted.patterns.encode())
@@ -46,13 +49,14 @@ def provide(project: Project, place: Path, log: Path, env: Mapping[str, str | No
     linked = _linked(project, wanted)
     name = _key(project, inner, wanted, linked)
     if not name:
-        return
+        return ""
     known = Template(project, name)
     contents = known.contents()
     if contents is None:
         with known.held():
             contents = known.contents() or _make(known, wanted, linked, place, log, env)
     known.give(contents, inner)
+    return name
 
 
 def _key(project: Project, inner: Path, wanted: Recipe, linked: list[str]) -> str:

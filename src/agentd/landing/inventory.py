@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 
 from agentd.errors import AgentdError
-from agentd.landing import environment, run_branch, variables, workspace
+from agentd.landing import environment, run_branch, template, variables, workspace
 from agentd.landing.workspace import Workspace
 from agentd.runs.project import Project
 from agentd.runs.worktree import landing_branch
@@ -30,9 +30,12 @@ def rows(project: Project) -> Iterator[Row]:
         yield Row(one, size, time.time() - one.made, _why_it_stays(project, one))
 
 
-def prune(project: Project) -> tuple[list[Workspace], dict[str, str]]:
-    """Remove the workspaces that may go; return them, and why others stay. All that was written in one is kept in git."""
-    gone, stay = [], {}
+def prune(project: Project) -> tuple[list[str], dict[str, str]]:
+    """Remove the workspaces that may go, and what is installed for none; return the folders, and why others stay.
+
+    All that was written in a workspace is kept in git.
+    """
+    gone, stay = list[str](), dict[str, str]()
     for row in rows(project):
         one = row.workspace
         name = f"{one.run}/{one.task}"
@@ -45,10 +48,11 @@ def prune(project: Project) -> tuple[list[Workspace], dict[str, str]]:
             environment.clean_up(project, one.path, log, own)
             workspace.remove(project.root, one)
             variables.release(project.root, one.run, one.task)
-            gone.append(one)
+            gone.append(one.place)
         except AgentdError as error:
             stay[name] = error.message
-    return gone, stay
+    used = {one.template for one in workspace.find_all(project.root)}
+    return [*gone, *map(str, template.prune(project, used))], stay
 
 
 def _why_it_stays(project: Project, one: Workspace) -> str:

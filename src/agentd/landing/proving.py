@@ -16,7 +16,7 @@ from agentd.runs.worktree import workspaces_folder
 class ProvingGround:
     """The place of one run for proofs. `provide` adds what is installed for the files of a work tree."""
 
-    def __init__(self, branch: RunBranch, provide: Callable[[Path], None] = lambda place: None) -> None:
+    def __init__(self, branch: RunBranch, provide: Callable[[Path], object] = lambda place: None) -> None:
         self.branch, self.provide = branch, provide
         self.home = workspaces_folder(branch.root, branch.key)
         self._numbers = itertools.count(1)

@@ -188,7 +188,7 @@ class LandingQueue:
 
 
 def _proved(prove: Prove, commit: str) -> Verdict:
-    """The verdict on a commit. What is red is proved once more: a test that fails now and then accuses nobody."""
+    """The verdict on a commit. What is red is proved once more: a test that fails now and then does not count."""
     first = prove(commit)
     if first.green:
         return first

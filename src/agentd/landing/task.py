@@ -156,14 +156,15 @@ def _open(work: Work, back: Return | None = None) -> Workspace:
     root, branch, task = work.project.root, landing_of(work).branch, _task(work)
     own = variables.variables(root, branch.key, task)
 
-    def provide(place: Path) -> None:
+    def provide(place: Path) -> str:
         point_home(place / ".git", root)
         try:
-            environment.provide(work.project, place, _log(work), {**work.environment(), **own})
+            return environment.provide(work.project, place, _log(work), {**work.environment(), **own})
         except SetupFailed as error:
             if not back:
                 raise
             work.say(f"⚠ {error.message}")  # markers in a manifest break it, and it is here that they are settled
+            return ""
 
     one = workspace.make(branch, task, provide, back)
     inner = variables.inner(root, one.path)

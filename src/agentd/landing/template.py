@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -29,6 +29,7 @@ from agentd.values import dataclass
 
 HOME, MADE, TREE, ABOUT = "environments", "made", "tree", "about.json"
 VERSION = 1
+_IN_USE = 3600.0  # seconds
 _TURN = 0.2  # seconds between two looks at whether to go on waiting
 _LOCK = re.compile(
     rf"{'|'.join(map(re.escape, LOCKS))}|bun\.lockb?|(uv|poetry|pdm|Pipfile|Cargo|Gemfile|composer|mix|deno|pubspec)\.lock"
@@ -75,7 +76,7 @@ def key(inner: Path, setup: tuple[str, ...], *more: str) -> str:
 
 
 def age(root: Path, paths: Iterable[str]) -> Iterator[str]:
-    """Tell installed folders of a checkout from what they were before somebody installed something into them."""
+    """Tell installed folders of a checkout from what they were before something was installed into them."""
     for path in paths:
         folder = root / path
         marks = [*(folder / name for name in _MARKS), *sorted(folder.glob("lib/*/site-packages"))]
@@ -102,8 +103,8 @@ class Template:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold the template alone; whoever comes meanwhile waits, in other processes too. What a killed process had begun
-        is removed."""
+        """Hold the template alone; other threads and processes wait meanwhile. What a killed process had begun is
+        removed."""
         durable.make_folder(self.folder)
         waited = False
         while True:
@@ -158,12 +159,31 @@ class Template:
 
     def give(self, found: Contents, inner: Path) -> None:
         """Link and copy into a work tree what it lacks."""
+        os.utime(self.made)
         for path in found.linked:
             local_files.link(self.made / TREE / path, inner / path)
         for path in local_files.below(self.made / TREE, found.copied):
             local_files.copy(self.made / TREE / path, inner / path)
         for path in found.fresh:
             local_files.copy(self.project.root / path, inner / path)
+
+
+def prune(project: Project, used: Collection[str]) -> list[Path]:
+    """Remove the templates that nothing uses any more, and return their folders.
+
+    Those that are named stay, the one that was given last, and what was given within the hour: a proof may be using it.
+    """
+    home = beside(project.root) / HOME
+    known = sorted((_last_use(path), path) for path in home.glob("*/") if not path.is_symlink())
+    gone = [path for last, path in known[:-1] if path.name not in used and time.time() - last > _IN_USE]
+    for path in gone:
+        with Template(project, path.name).held():
+            shutil.rmtree(path, ignore_errors=True)
+    return gone
+
+
+def _last_use(folder: Path) -> float:
+    return next(path.stat().st_mtime for path in (folder / MADE, folder) if path.is_dir())
 
 
 def stop_if_told(project: Project) -> None:

@@ -23,7 +23,7 @@ from agentd.git import repository
 from agentd.landing import workspace
 from agentd.runs.worktree import beside, workspaces_folder
 from agentd.state import durable, lock, reading
-from agentd.state.layout import private_folder
+from agentd.state.layout import private_folder, state_folder
 
 NUMBER = 10
 FIRST, LAST = 20_000, 32_759  # below the ports that systems give to clients
@@ -118,7 +118,7 @@ def _reserved(root: Path, run: str, task: str) -> Mapping[str, Any]:
 
 
 def _is_free(first: int) -> bool:
-    """Whether nobody listens at the ports of a range."""
+    """Whether all ports of a range are free."""
     for port in range(first, first + NUMBER):
         with closing(socket.socket()) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -149,7 +149,7 @@ def _temporary(root: Path, own: str) -> Path:
 
 
 def _make_private(path: Path) -> None:
-    """Make a folder for this person alone; refuse one that somebody else has made in a folder for all."""
+    """Make a folder for this person alone; refuse one of another user, as all may write in the folder around it."""
     with suppress(FileExistsError):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.mkdir(mode=0o700)
@@ -181,5 +181,4 @@ def _note(root: Path, run: str, task: str) -> Path:
 
 
 def _registry() -> Path:
-    state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
-    return Path(os.path.realpath(state), "agentd", "ports")
+    return state_folder() / "ports"

@@ -42,12 +42,13 @@ class CouldNotStart(AgentdError):
 class Workspace:
     """Where a task is worked on.
 
-    run    the key of its run
-    base   the commit that it began with
-    made   when, in seconds since 1970
-    tree   the files that it began with, where those are not the commit's, and `why` they are not
-    work   the work as it was when it came back, if it did
-    ready  it has all that its task needs besides its files
+    run       the key of its run
+    base      the commit that it began with
+    made      when, in seconds since 1970
+    tree      the files that it began with, where those are not the commit's, and `why` they are not
+    work      the work as it was when it came back, if it did
+    template  the name of what is installed for it
+    ready     it has all that its task needs besides its files
     """
 
     run: str
@@ -58,6 +59,7 @@ class Workspace:
     tree: str = ""
     why: str = ""
     work: str = ""
+    template: str = ""
     ready: bool = False
 
     @property
@@ -83,12 +85,12 @@ def can_name(task: str) -> bool:
 def make(
     branch: RunBranch,
     task: str,
-    provide: Callable[[Path], None] = lambda place: None,
+    provide: Callable[[Path], str | None] = lambda place: None,
     back: Return | None = None,
 ) -> Workspace:
     """Make the workspace of a task at the tip of its run's branch, or find the one that was made before.
 
-    `provide` adds what the task needs there besides its files. What comes `back` goes on with its own files, at the commit
+    `provide` adds what the task needs there besides its files, and says which template that is from. What comes `back` goes on with its own files, at the commit
     that these have in them, wherever the branch is by now. If anything fails, nothing is left behind.
     """
     root = branch.root
@@ -121,9 +123,9 @@ def make(
         shutil.copy2(temp / ".git" / "index", folder / INDEX)
         _note(folder, found)
         temp.rename(place)
-        provide(place)
+        template = provide(place) or ""
         _note_given(root, found)
-        found = replace(found, ready=True)
+        found = replace(found, template=template, ready=True)
         _note(folder, found)
     except BaseException as error:
         for path in (temp, place, folder):
@@ -178,7 +180,7 @@ def find(root: Path, key: str, task: str) -> Workspace | None:
             _HASH.fullmatch(each) for each in (found.tree, found.work) if each
         ):
             raise ValueError
-        if found.why not in WHYS:
+        if found.why not in WHYS or type(found.template) is not str:
             raise ValueError
         # Never where the file says: it may have come with a copy of the project.
         place = str(workspaces_folder(root, key) / task)

@@ -1,7 +1,7 @@
 """Slots for heavy runs such as test suites, shared by all agentd processes of a user on this machine.
 
 A slot is a file that its holder has locked; the kernel frees it when the holder dies. The file says how much memory the run
-needs and how much it has, so that nobody starts a run that does not fit beside those under way. One run always may.
+needs and how much it has, so that no run is started that does not fit beside those under way. One run always may.
 """
 
 import fcntl
@@ -73,7 +73,7 @@ def slot(
 ) -> Iterator[Slot]:
     """Wait for a slot and hold it; `at_once` is how many there are, 0 for half of the cores.
 
-    Whoever waits says why, once for each reason. Where slots cannot be kept, that is said, and the run goes on without.
+    A run that waits says why, once for each reason. Where slots cannot be kept, that is said, and the run goes on without.
     """
     name = hashlib.sha256(os.fsencode(project)).hexdigest()[:16]
 
