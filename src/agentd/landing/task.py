@@ -143,12 +143,28 @@ def written(work: Work) -> tuple[str, ...]:
 
 def has_begun(work: Work) -> bool:
     """Whether the run has a branch yet."""
-    return run_branch.find(work.project.root, _key(work), branch_name(work.top.state.run.name)) is not None
+    root = work.project.root
+    return run_branch.find(root, _key(work), landing_branch(root, work.top.state.run.name)) is not None
 
 
 def close_workspace(work: Work) -> None:
     """Remove the workspace of a task, or of the run itself; what was written in it is kept."""
     _remove(work, landing_of(work).branch)
+
+
+def put_aside(work: Work) -> None:
+    """Remove the workspace of a task that is given up, or all of a run that is; what was written in them is kept."""
+    if not has_begun(work):
+        return
+    branch, root = landing_of(work).branch, work.project.root
+    found = list(workspace.find_all(root, branch.key))
+    for one in found if work.parent is None else [one for one in found if one.task == _task(work)]:
+        try:
+            environment.clean_up(work.project, one.path, _log(work), work.environment())
+            workspace.remove(root, one)
+            variables.release(root, branch.key, one.task)
+        except AgentdError as error:
+            work.say(f"⚠ the workspace of {one.task} stays: {error.message}")
 
 
 def _open(work: Work, back: Return | None = None) -> Workspace:

@@ -76,6 +76,7 @@ LAYOUT = Layout(
         "leave_lean": ("intake.leave_lean", ("done",)),
         "manual_checks_are_confirmed": ("acceptance.manual_checks_are_confirmed", ("done", "ask")),
         "open_workspace": ("workspaces.open_workspace", ("done", "could_not_start")),
+        "put_aside": ("workspaces.put_aside", ("done",)),
         "recommend_strategy": ("gates.recommend_strategy", ("done",)),
         "reopen_gate": ("gates.reopen_gate", ("design", "strategy")),
         "run_acceptance_checks": ("acceptance.run_acceptance_checks", ("green", "red", "unknown")),

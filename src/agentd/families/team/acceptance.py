@@ -9,6 +9,7 @@ from typing import Any
 from agentd.families.team import session, workspaces
 from agentd.families.team.session_documents import ACCEPTANCE, Check, Criterion, Invalid, criteria, report_problem
 from agentd.landing import task, variables
+from agentd.landing.documents import RED
 from agentd.model.command import Command
 from agentd.model.decision import RECOMMENDED, Option, Question
 from agentd.model.evidence import Evidence, Result
@@ -65,9 +66,7 @@ def run_acceptance_checks(work: Work) -> Outcome:
         work.say(f"⚠ {line}")
     if said:
         session.tried(work, f"checks: {'; '.join(said)}")
-        work.write(
-            task.RED, "# The acceptance checks are not green\n\n" + "\n".join(f"- {line}" for line in said) + "\n"
-        )
+        work.write(RED, "# The acceptance checks are not green\n\n" + "\n".join(f"- {line}" for line in said) + "\n")
     return Outcome(word, "; ".join(said)[:500])
 
 

@@ -23,6 +23,7 @@ QUIET = (
     "hear_strategy",
     "complete_tasks",
     "manual_checks_are_confirmed",
+    "put_aside",
     "reopen_gate",
 )
 

@@ -11,6 +11,7 @@ from agentd.git import trees
 from agentd.git.checkout import find_checkout
 from agentd.git.program import fields
 from agentd.landing import task
+from agentd.landing.documents import CONFLICT, RED
 from agentd.landing.queue import Verdict
 from agentd.model.decision import Decision
 from agentd.model.evidence import Evidence
@@ -195,7 +196,7 @@ def land_unreviewed(work: Work) -> Outcome:
     if not is_proved(work):
         outcome = examine(work)
         if outcome.word != "green":
-            work.write(task.RED, f"# {session.task_id(work)} did not land\n\n{outcome.note}\n")
+            work.write(RED, f"# {session.task_id(work)} did not land\n\n{outcome.note}\n")
             return Outcome("red", outcome.note)
     return bring(work)
 
@@ -212,7 +213,7 @@ def bring(work: Work) -> Outcome:
 
     outcome = task.land(work, prove, subject, files=one.files_expected if one else ())
     if outcome.word == "landed":
-        for name in (task.RED, task.CONFLICT):
+        for name in (RED, CONFLICT):
             if (work.home / name).exists():
                 durable.remove(work.home / name, "document")
         return _forget(work, outcome) if work.parent is None else outcome
@@ -233,6 +234,13 @@ def _forget(work: Work, outcome: Outcome) -> Outcome:
     """The session has no workspace of its own any more."""
     work.note("git", {})
     return outcome
+
+
+def put_aside(work: Work) -> Outcome:
+    """A task, or the session, is given up: its workspaces go, and all that was written in them is kept."""
+    task.put_aside(work)
+    work.note("git", {})
+    return Outcome("done")
 
 
 def tip(work: Work) -> str:
