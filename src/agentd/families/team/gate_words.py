@@ -6,16 +6,28 @@ APPROVED, CHANGES = "approved", "changes-requested"
 SPEC, ARCHITECTURE, DESIGN = "spec", "architecture", "design"
 STRATEGIES = ("per-batch", "single-final")
 DEFERRED = ("deferred", "defer", "cancel", "later", "not now", "put it off")
+# A part of an answer approves only if it is nothing but one of these: any other word in it, and it does not.
 _APPROVAL = re.compile(
-    r"(?:(?:it|this|that|all|everything|the design)\s+)?(?:looks?|is|are|sounds?)?\s*(?:very\s+|really\s+|all\s+)?"
-    r"(?:good|great|fine|perfect|ok|okay|approved?|lgtm|ship it|go ahead|proceed|go on|yes|agreed|accepted)"
-    r"(?:\s+(?:to me|as it is|as is|then|now|please|with me|with it))*"
+    r"(?:(?:it|this|that|all|everything|i|we|the (?:whole )?(?:design|spec|specification|architecture|plan)) )?"
+    r"(?:(?:looks?|is|are|sounds?|seems?|do|think (?:it|this) (?:is|looks)) )?(?:very |really |all |just |perfectly |also )?"
+    r"(?:(?:good|fine|great|perfect|excellent|ok|okay)(?: enough| to go)?|works? for (?:me|us)|approved?|accept(?:ed)?|agreed?|lgtm|sgtm|wfm|"
+    r"ship it|go ahead|proceed|go on|go for it|let's (?:do it|go|proceed|go ahead)|(?:i'm |i am )?happy with (?:it|this|that|the design)|"
+    r"no objections?|yes|yep|\+1|:\+1:|:shipit:)"
+    r"(?: (?:to|for|from|by|with) (?:me|us)| as (?:it )?is| as it stands| as well| then| now| please| with (?:it|this))*"
 )
-_LEADING = re.compile(r"^(?:yes|ok|okay|great|thanks|thank you|fine|i approve|i agree)[\s,;:.!-]+")
+_COURTESY = re.compile(
+    r"(?:many )?(?:thanks|thank you|thx|cheers)(?: (?:again|a lot|so much|very much))?(?: for [\w']+(?: [\w']+){0,13}| (?!no\b)\w+)?|"
+    r"(?:very )?(?:nice|beautiful|awesome|(?:nice|great|good|excellent|awesome|well) (?:work|job|stuff|done|catch|idea|one))|"
+    r"no (?:further |more )?(?:comments?|concerns?|questions?|changes(?: needed)?)"
+)
+_WISH = re.compile(r"\b(?:please|could|would|can|but|not|fix|change|rename|remove|add|use|make|need|should|must)\b")
+_THUMB = re.compile("[👍✅🚢🚀]")
+_DECORATION = re.compile("[\U0001f3fb-\U0001f3ff\ufe0f❤💯🎉🙏🙂😀-😄]|@[\\w-]+|(?<!\\w)[:;] ?-?[)d]")
 _CHANGE = re.compile(
-    r"\b(?:fix|change|changes|replace|rename|remove|delete|drop|add|move|split|merge|rewrite|rework|use|make|reconsider|concerns?|concerned|"
-    r"worr(?:y|ied)|but|however|except|instead|rather|should|must|need(?:s|ed)?|missing|wrong|unclear|why|don'?t|do not|not|no|"
-    r"without|before|until|unless|only if|disagree|reject(?:ed)?)\b|\?"
+    r"\b(?:fix|fixed|change|changes|replace|rename|remove|delete|drop|add|move|split|merge|rewrite|rework|use|make|reconsider|concerns?|"
+    r"concerned|worr(?:y|ied)|but|however|except|instead|rather|should|must|need(?:s|ed)?|missing|wrong|unclear|why|don'?t|do not|not|no|"
+    r"without|before|until|unless|if|once|disagree|reject(?:ed)?|nits?|modulo|otherwise|apart from|aside from|besides|pending|assuming|"
+    r"suggest\w*|comments?|typos?|errors?|questions?|though|although|almost|please|could|would|can)\b|\?"
 )
 _OF = {
     DESIGN: re.compile(r"\b(?:screen|layout|button|colou?rs?|ui|ux|wireframe|navigation|component|design[- ]specs?)\b"),
@@ -25,16 +37,17 @@ _OF = {
 
 def meaning(words: str) -> str:
     """`approved`, `changes-requested`, or nothing where the words could be read either way."""
-    said = " ".join(words.lower().replace("’", "'").split()).strip(" .!")
-    if said.startswith((APPROVED, CHANGES)) and (said in (APPROVED, CHANGES) or said[len(said.split()[0]) - 1] == ":"):
-        return CHANGES if said.startswith(CHANGES) else APPROVED
-    if not said:
-        return ""
-    if _CHANGE.search(said):
-        return CHANGES
-    rest = _LEADING.sub("", said)
-    parts = [part.strip() for part in re.split(r"[,;.!]| and ", rest) if part.strip()]
-    return APPROVED if parts and all(_APPROVAL.fullmatch(part) for part in parts) else ""
+    said = _DECORATION.sub(" ", _THUMB.sub(". +1. ", words.lower().replace("’", "'")))
+    said = " ".join(said.split())
+    parts = [part.strip(" -()") for part in re.split(r"[,;.!]+(?=\s|$)| -+ |—|–", said)]
+    wanted = [part for part in parts if part and not _is_courtesy(part)]
+    if wanted and all(_APPROVAL.fullmatch(each) for part in wanted for each in part.split(" and ")):
+        return APPROVED
+    return CHANGES if said.startswith(f"{CHANGES}:") or _CHANGE.search(said) else ""
+
+
+def _is_courtesy(part: str) -> bool:
+    return bool(_COURTESY.fullmatch(part)) and not _WISH.search(part)
 
 
 def is_deferral(words: str) -> bool:
