@@ -2,12 +2,14 @@
 
 import os
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Protocol
 
+from agentd.errors import DiskTrouble
 from agentd.model.workflow import Workflow
 from agentd.runs.laps import Laps
 from agentd.runs.layout import Layout
@@ -17,6 +19,8 @@ from agentd.state.codecs import State
 from agentd.state.layout import Place
 from agentd.state.store import Store
 
+# How often a save that has a person's decision in it is tried again, and how many seconds later.
+RETRIES, PAUSE = 3, 0.2
 # What agentd itself keeps in the folder of a run.
 OURS = ("journal.jsonl", "calls", "answers", "children", "stop.json", "base.json", "archive.json")
 
@@ -126,7 +130,16 @@ class Work:
                 if top.state is not top.saved:
                     top.keep("call", item=self.item)
         stamped = {**details, "clock": self.laps.stamp()}
-        self.state = self.saved = self.store.save(self.state, self.project.now(), event, **stamped)
+        left = RETRIES if self.state.decisions != self.saved.decisions else 0
+        while True:
+            try:
+                self.state = self.saved = self.store.save(self.state, self.project.now(), event, **stamped)
+                break
+            except DiskTrouble:  # nobody is asked again for an answer that only the disk did not take
+                if not left:
+                    raise
+                left -= 1
+                time.sleep(PAUSE)
         self.laps.close("save")
 
     def write(self, name: str, text: str) -> None:

@@ -45,7 +45,6 @@ def write_document(desk: Desk, file: str, content: str) -> Written:
     if not wrong and name == TASKS:
         begun = [one.id for one in tasks(content) if one.status != "not-started"]
         wrong = f"{', '.join(begun)} must be not-started" if begun else ""
-        wrong = wrong or ("a lean session has exactly one task" if lean and len(tasks(content)) != 1 else "")
     if wrong:
         raise Refused(f"{name} was not written: {wrong}.", "correct it and call again")
     path = inside(folder, DRAFT if name == "status.json" else name, "file")

@@ -1,13 +1,15 @@
 """The two gates of a full session: what is shown, how an answer is understood, and what passes."""
 
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from agentd.errors import DiskTrouble
 from agentd.families.team import gate_words, session
 from agentd.families.team.gate_words import APPROVED, ARCHITECTURE, CHANGES, DESIGN, SPEC
-from agentd.families.team.session_documents import ACCEPTANCE, TASKS, Invalid, criteria, headings, tasks
+from agentd.families.team.session_documents import ACCEPTANCE, TASKS, Invalid, Task, criteria, excerpts, tasks
 from agentd.families.team.verdicts import STRATEGY
 from agentd.model.decision import Decision, Option, Question
 from agentd.model.run import Outcome
@@ -20,6 +22,14 @@ HISTORY = "approve-design-history.jsonl"
 MISSING = "mandatory_user_decision_missing"
 SHOWN = ("spec.md", ACCEPTANCE, "architecture.md", "adr/", "design-specs/", "research/")
 MOST = 3
+# What a person sees of each document before they approve it: the sections whose titles have one of these words.
+SUMMARY = {
+    "spec.md": ("scope", "goal", "assumption"),
+    "architecture.md": ("module", "data flow", "decision", "risk"),
+    "adr/": ("decision",),
+    "design-specs/": ("layout", "interaction", "component"),
+    "research/": ("recommend",),
+}
 PARTS = {SPEC: "SpecAgent", ARCHITECTURE: "Architect", DESIGN: "Designer"}
 
 
@@ -63,14 +73,14 @@ def design_summary(work: Work) -> list[str]:
         found = criteria(work.read(ACCEPTANCE))
     except Invalid:
         found = ()
-    lines = [f"spec.md: {', '.join(headings(work.read('spec.md'))[:12])}"]
-    lines += [f"  {one.id} {one.description} ({'; '.join(map(str, one.verify))})" for one in found]
-    lines += [f"  assumption: {each}" for each in work.state.fields.get("assumptions") or []]
-    lines += [f"architecture.md: {', '.join(headings(work.read('architecture.md'))[:12])}"]
-    for kind in ("adr/", "design-specs/", "research/"):
-        for path in sorted(work.files(kind)):
+    lines = []
+    for kind, wanted in SUMMARY.items():
+        for path in work.files(kind):
             name = path.relative_to(work.home).as_posix()
-            lines.append(f"{name}: {', '.join(headings(work.read(name))[:8])}")
+            lines += [name, *(f"  {each}" for each in excerpts(work.read(name), wanted))]
+        if kind == "spec.md":
+            lines += [f"  {one.id} {one.description} ({'; '.join(map(str, one.verify))})" for one in found]
+            lines += [f"  Assumption: {each}" for each in work.state.fields.get("assumptions") or []]
     return lines
 
 
@@ -96,6 +106,8 @@ def confirm_design(work: Work) -> Question:
     understood = "you approve the design" if means == APPROVED else f"changes are requested, which go to {PARTS[part]}"
     first = APPROVED if means == APPROVED else part
     labels = {APPROVED: "Approve the design", **{name: f"Changes, to {role}" for name, role in PARTS.items()}}
+    if not any(work.files("design-specs/*")):
+        del labels[DESIGN]
     order = [first, *(name for name in labels if name != first)]
     return Question(
         f"You said “{said}”. Understood: {understood}. Is that right?",
@@ -129,23 +141,18 @@ def _approve(work: Work, said: Decision) -> Outcome:
     now = checksums.checksums(work, SHOWN)
     if {name: now.get(name) for name in said.shown} != dict(said.shown):
         return Outcome("unclear", "the documents changed after they were shown")
-    _answer(work, said, APPROVED)
-    _reset(work, APPROVE)
-    return Outcome("approved", f"{said.id} by {said.by}")
+    return _save(work, said, APPROVED) or Outcome("approved", f"{said.id} by {said.by}")
 
 
 def _correct(work: Work, said: Decision, part: str, words: str) -> Outcome:
-    _answer(work, said, f"{CHANGES}: {words}")
-    line = {
-        "at": said.resolved_at,
-        "decision_id": said.id,
-        "answer": f"{CHANGES}: {words}",
-        "state_context": "APPROVE_DESIGN",
-    }
-    append_history(work, line)
+    answer = f"{CHANGES}: {words}"
     work.note("correction", words)
     work.note("correction_part", part)
     _track(work, correction_status="queued")
+    append_history(
+        work, {"at": said.resolved_at, "decision_id": said.id, "answer": answer, "state_context": "APPROVE_DESIGN"}
+    )
+    _record(work, replace(said, answer=answer))
     _reset(work, APPROVE)
     return Outcome(part, words[:200])
 
@@ -169,12 +176,21 @@ def _part(work: Work, said: Decision) -> str:
     return known if known in PARTS else gate_words.part(words, any(work.files("design-specs/*")))
 
 
-def _answer(work: Work, said: Decision, answer: str) -> None:
-    """Put the canonical answer into the record of the gate."""
-    made = replace(said, answer=answer)
+def _record(work: Work, made: Decision) -> None:
     work.state = replace(
-        work.state, decisions=tuple(made if one.id == said.id else one for one in work.state.decisions)
+        work.state, decisions=tuple(made if one.id == made.id else one for one in work.state.decisions)
     )
+
+
+def _save(work: Work, said: Decision, answer: str) -> Outcome | None:
+    """Put the canonical answer into the record of the gate, on the disk; the gate stays open where the disk refuses it."""
+    _record(work, replace(said, answer=answer))
+    _reset(work, said.id)
+    try:
+        work.keep("answer", decision=said.id, answer=answer)
+    except DiskTrouble as error:
+        return _missing(work, said, f"the answer could not be saved: {error.message}")
+    return None
 
 
 def _ask_again(work: Work, said: Decision, gate: str) -> Outcome:
@@ -194,10 +210,7 @@ def _reset(work: Work, gate: str) -> None:
 
 def _missing(work: Work, said: Decision, why: str) -> Outcome:
     """A gate without its decision: the record is cancelled, and the session is blocked."""
-    made = replace(said, status="cancelled", answer=None, resolution_reason=why, resolved_at=work.project.now())
-    work.state = replace(
-        work.state, decisions=tuple(made if one.id == said.id else one for one in work.state.decisions)
-    )
+    _record(work, replace(said, status="cancelled", answer=None, resolution_reason=why, resolved_at=work.project.now()))
     _reset(work, said.id)
     work.note("blocker", {"reason": MISSING, "gate": said.id, "why": why})
     return Outcome("missing", f"{MISSING}: {why}")
@@ -211,7 +224,7 @@ def design_is_approved(work: Work) -> str:
     if not str(said.answer).startswith(APPROVED):
         return f"{APPROVE} is answered with {said.answer}"
     now = checksums.checksums(work.top, SHOWN)
-    changed = checksums.differences(said.shown, now)
+    changed = checksums.differences(said.shown, now) if said.shown else []  # another tool bound it to nothing
     return f"{', '.join(changed)} changed after the design was approved" if changed else ""
 
 
@@ -224,16 +237,16 @@ def every_task_has_its_fields(work: Work) -> str:
     return ""
 
 
-def recommended(work: Work) -> tuple[str, str]:
-    """The strategy that agentd would choose, and why."""
-    found = tasks(work.top.read(TASKS))
+def recommended(found: Sequence[Task]) -> tuple[str, str]:
+    """The strategy that agentd would choose for these tasks, and why."""
     risky = [one.id for one in found if {"security", "breaking-change"} & {*one.risk_flags}]
-    shared = [one.id for one in found if len(one.depends_on) > 1]
+    needed = Counter(name for one in found for name in one.depends_on)
+    shared = [one.id for one in found if len(one.depends_on) > 1 or needed[one.id] > 1]
     large = [one.id for one in found if len(one.files_expected) > 5]
     reasons = [
         f"{len(found)} tasks" if len(found) >= 5 else "",
         f"security or breaking changes in {', '.join(risky)}" if risky else "",
-        f"{', '.join(shared)} depends on several tasks" if shared else "",
+        f"{', '.join(shared)} has dependencies with several tasks" if shared else "",
         f"{', '.join(large)} touches many files" if large else "",
     ]
     why = "; ".join(filter(None, reasons))
@@ -241,14 +254,14 @@ def recommended(work: Work) -> tuple[str, str]:
 
 
 def recommend_strategy(work: Work) -> Outcome:
-    word, why = recommended(work)
+    word, why = recommended(tasks(work.read(TASKS)))
     return Outcome("done", f"{word}: {why}")
 
 
 def review_strategy(work: Work) -> Question:
     """The tasks, both strategies with what each costs, and a recommendation."""
     found = tasks(work.read(TASKS))
-    word, why = recommended(work)
+    word, why = recommended(found)
     lines = [f"{len(found)} tasks are planned:"]
     lines += [
         f"  {one.id} {one.title} ({one.type}; {len(one.files_expected)} files"
@@ -274,9 +287,7 @@ def hear_strategy(work: Work) -> Outcome:
         return Outcome("unclear", "nothing was answered")
     word = gate_words.strategy(str(said.answer))
     if word:
-        _answer(work, said, word)
-        _reset(work, STRATEGY)
-        return Outcome(word, f"{said.id} by {said.by}")
+        return _save(work, said, word) or Outcome(word, f"{said.id} by {said.by}")
     if gate_words.is_deferral(str(said.answer)):
         return _missing(work, said, f"put off by {said.by}")
     return _ask_again(work, said, STRATEGY)

@@ -75,16 +75,22 @@ def leave_lean(work: Work) -> Outcome:
 def document_problem(work: Work, path: Path) -> str:
     """Why a document of the session does not count, or nothing."""
     name = path.relative_to(work.top.home).as_posix()
-    return problem(name, work.top.read(name), session.is_lean(work))
+    found = problem(name, work.top.read(name), session.is_lean(work))
+    return found or (spec_is_testable(work) if name == ACCEPTANCE else "")
 
 
 def spec_is_testable(work: Work) -> str:
-    """Why the specification cannot be tested: a criterion that spec.md does not have, or one without a check."""
+    """Why the specification cannot be tested: it names a criterion for which there is no check."""
+    return _unknown_criteria(work, SPEC)
+
+
+def _unknown_criteria(work: Work, name: str) -> str:
     try:
-        found = criteria(work.top.read(ACCEPTANCE))
+        known = {one.id for one in criteria(work.top.read(ACCEPTANCE))}
     except Invalid as error:
         return f"{ACCEPTANCE}: {error}"
-    return "" if found else f"{ACCEPTANCE} has no criteria"
+    unknown = sorted({*re.findall(r"\bAC-\d{3,}\b", work.top.read(name))} - known)
+    return f"{name} names {', '.join(unknown)}, which {ACCEPTANCE} does not have" if unknown else ""
 
 
 def research_is_needed(work: Work) -> str:
@@ -112,12 +118,6 @@ def ui_design_is_there(work: Work) -> str:
 
 def design_is_consistent(work: Work) -> str:
     """Why the architecture does not fit the specification: it names criteria that are not there, or no risks."""
-    text = work.read(ARCHITECTURE)
-    try:
-        known = {one.id for one in criteria(work.read(ACCEPTANCE))}
-    except Invalid as error:
-        return f"{ACCEPTANCE}: {error}"
-    unknown = sorted({*re.findall(r"\bAC-\d{3,}\b", text)} - known)
-    if unknown:
-        return f"{ARCHITECTURE} names {', '.join(unknown)}, which {ACCEPTANCE} does not have"
-    return "" if re.search(r"\brisks?\b", text, re.IGNORECASE) else f"{ARCHITECTURE} records no risks"
+    unknown = _unknown_criteria(work, ARCHITECTURE)
+    risks = re.search(r"\brisks?\b", work.read(ARCHITECTURE), re.IGNORECASE)
+    return unknown or ("" if risks else f"{ARCHITECTURE} records no risks")

@@ -84,7 +84,7 @@ def fields(work: Work, event: str, details: Mapping[str, str]) -> Mapping[str, A
     shown: dict[str, Any] = {"retry_counts": _retries(top, META, top.workflow, top.state.run.counts)}
     step = details.get("step", "")
     if step in CORRECTIONS and event in ("begin", "end", "recover", "retry"):
-        shown["gate_tracking"] = _tracked(work, step, event)
+        shown["gate_tracking"] = _tracked(work, step, event, details.get("outcome", ""))
     if event in ("end", "recover") and top.workflow.steps[step].kind == "each":
         shown["active_tasks"] = {}
         top.state = replace(top.state, shown="")
@@ -166,14 +166,14 @@ def write_statuses(top: Work, statuses: Mapping[str, str]) -> None:
             top.write(TASKS, made)
 
 
-def _tracked(work: Work, step: str, event: str) -> dict[str, Any]:
+def _tracked(work: Work, step: str, event: str, outcome: str) -> dict[str, Any]:
     """How far the correction is that a person asked for at the design gate."""
     tracking = dict(work.state.fields.get("gate_tracking") or {})
     gate = dict(tracking.get("APPROVE_DESIGN") or {})
     if event in ("begin", "retry"):
         sent = {"agent": CORRECTIONS[step], "task_id": META, "at": work.project.now()}
         gate |= {"correction_status": "dispatched", "last_correction_dispatch": sent}
-    elif work.state.run.step != step:
+    elif outcome == work.workflow.steps[step].forward:
         gate["correction_status"] = "completed"
     return {**tracking, "APPROVE_DESIGN": gate}
 

@@ -8,6 +8,7 @@ from typing import Any
 from agentd.engine.waves import Item, waves
 from agentd.errors import AgentdError, Corrupt
 from agentd.text import lossless_yaml
+from agentd.text.outline import outline, split_lines
 from agentd.values import dataclass
 
 SPEC, ACCEPTANCE, ARCHITECTURE, TASKS, REPORT = (
@@ -21,6 +22,7 @@ TASK_STATUSES = ("not-started", "in-progress", "implemented", "completed", "bloc
 TYPES = ("feat", "fix", "refactor", "chore", "test", "docs")
 FLAGS = ("security", "perf", "breaking-change", "none")
 CHECKS = ("cmd", "manual", "test")
+EXCERPT = 300
 REPORT_PARTS = ("what was done", "how to run", "how to test", "known issues")
 _TASK_ID, _CRITERION_ID = re.compile(r"T-\d{3,}"), re.compile(r"AC-\d{3,}")
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.*?)[ \t#]*$", re.MULTILINE)
@@ -80,7 +82,14 @@ def headings(text: str) -> tuple[str, ...]:
 
 def _missing(text: str, wanted: Sequence[str]) -> list[str]:
     found = headings(text)
-    return [name for name in wanted if not any(name in heading for heading in found)]
+    return [name for name in wanted if not any(re.search(rf"(?<![\w-]){name}", heading) for heading in found)]
+
+
+def excerpts(text: str, wanted: Sequence[str]) -> list[str]:
+    """The sections of a Markdown text whose titles have one of these words, each with the beginning of what it says."""
+    found = outline(split_lines(text))
+    named = (part for part in found.sections if any(word in part.title.lower() for word in wanted))
+    return [f"{part.title}: {' '.join(found.text(part.line + 1, part.end).split())}"[:EXCERPT] for part in named]
 
 
 def spec_problem(text: str, lean: bool = False) -> str:
@@ -233,8 +242,8 @@ def problem(name: str, text: str, lean: bool = False) -> str:
     try:
         if name == ACCEPTANCE:
             criteria(text)
-        if name == TASKS:
-            tasks(text)
+        if name == TASKS and len(tasks(text)) > 1 and lean:
+            return "a lean session has exactly one task"
     except Invalid as error:
         return str(error)
     checks = {SPEC: lambda: spec_problem(text, lean), ARCHITECTURE: lambda: architecture_problem(text)}
