@@ -1,6 +1,6 @@
 """An agent step of a session: what the role is sent, what it may change, and what its reply amounts to."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from agentd.calling.agent_call import AgentCall, Values
 from agentd.calling.call import Callers
@@ -9,7 +9,7 @@ from agentd.families.team import LAYOUT, contract, dispatch, intake, roles, sess
 from agentd.families.team.session_documents import TASKS
 from agentd.model.job import Reply
 from agentd.model.run import Outcome, Run
-from agentd.model.tools import EDIT, POWERS, SHELL
+from agentd.model.tools import EDIT, POWERS
 from agentd.model.workflow import RESERVED, Step
 from agentd.runs.safeguard import Safeguard
 from agentd.runs.work import Work
@@ -40,11 +40,12 @@ class TeamCall(AgentCall):
         self.guards = [Safeguard(work.top, RECORDS, others, settings=powerful)]
         if work.parent is not None:
             self.guards.append(Safeguard(work, RECORDS))
-        self.files = workspaces.files(work) if SHELL in self.step.tools and EDIT not in self.step.tools else ""
+        self.files = "" if EDIT in self.step.tools else workspaces.files(work)
 
-    def prepare(self) -> Mapping[str, str]:
+    def note_documents(self) -> None:
+        """Count the dispatch, and see which instructions of the project it names."""
         session.count_dispatch(self.work, self.role.name)
-        return super().prepare()
+        session.project_instructions(self.work)
 
     def template(self) -> tuple[str, str]:
         return (LAYOUT.folder / "prompts" / "dispatch.md").read_text(encoding="utf-8"), "dispatch.md"
