@@ -102,6 +102,11 @@ class AgentCall:
         line = '{"outcome": "WORD"}'
         return f"End your reply with one line that is a JSON object, {line}, with {' or '.join(words)} as the word. "
 
+    @property
+    def litters(self) -> bool:
+        """Whether what the agent runs may write in its working folder although it may not edit: the files are put back."""
+        return False
+
     def complexity(self) -> Complexity:
         """How capable a model the work needs."""
         return "medium"

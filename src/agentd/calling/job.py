@@ -54,6 +54,7 @@ def make_job(call: AgentCall, run: Run, agent: str, env: Mapping[str, str], afre
         server=server,
         edits=edits,
         shell=shell,
+        litters=call.litters,
         writable=tuple(path for tool in served for path in work.layout.shared.get(tool, ())),
         scratch=str(work.store.folder / "calls" / "files"),
         max_turns=int(work.project.config.get("calls", "max_turns")),

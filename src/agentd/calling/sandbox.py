@@ -79,7 +79,9 @@ def around_agent(project: Project, job: Job, command: Command) -> tuple[str, ...
             durable.make_folder(path)
         own.append(str(path))
     env = {**os.environ, **job.env, **command.env}
-    reach = Reach(job.cwd, str(project.root), env, tuple(own), job.edits, agent=True, runs=project.own_folders())
+    reach = Reach(
+        job.cwd, str(project.root), env, tuple(own), job.edits or job.litters, agent=True, runs=project.own_folders()
+    )
     return wrap(project, command.argv, reach)
 
 

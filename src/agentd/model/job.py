@@ -26,6 +26,7 @@ class Job:
     session       the conversation to go on with; empty for a new one
     tools         what the agent may call through the MCP server that `server` starts
     edits, shell  whether it may change the project's files, and run commands; reading is always allowed
+    litters       whether what it runs may write in its working folder all the same: the files are put back afterwards
     writable      what its tools write outside of its run, from the project's root; a folder, or a file that is locked
     scratch       a folder outside the work tree, or below the run's, where the files of its `Command` are put
     max_turns     how many turns it may take, and `max_cost` how many dollars; 0 for no limit
@@ -53,6 +54,7 @@ class Job:
     server: tuple[str, ...] = ()
     edits: bool = False
     shell: bool = False
+    litters: bool = False
     writable: tuple[str, ...] = ()
     scratch: str = ""
     max_turns: int = 0

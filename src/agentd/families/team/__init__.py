@@ -19,6 +19,7 @@ LAYOUT = Layout(
     decisions_above=True,
     guarded_keys=(
         "mode",
+        "decided_on",
         "assumptions",
         "gate_tracking",
         "runtime_flags",
@@ -36,6 +37,7 @@ LAYOUT = Layout(
     checks={
         "design_is_approved": "gates.design_is_approved",
         "design_is_consistent": "intake.design_is_consistent",
+        "documents_are_as_decided": "gates.documents_are_as_decided",
         "every_criterion_is_met": "acceptance.every_criterion_is_met",
         "every_task_has_its_fields": "gates.every_task_has_its_fields",
         "every_task_is_completed": "task_steps.every_task_is_completed",

@@ -9,7 +9,7 @@ from agentd.families.team import LAYOUT, contract, dispatch, intake, roles, sess
 from agentd.families.team.session_documents import TASKS
 from agentd.model.job import Reply
 from agentd.model.run import Outcome, Run
-from agentd.model.tools import EDIT, POWERS
+from agentd.model.tools import EDIT, POWERS, SHELL
 from agentd.model.workflow import RESERVED, Step
 from agentd.runs.safeguard import Safeguard
 from agentd.runs.work import Work
@@ -41,6 +41,10 @@ class TeamCall(AgentCall):
         if work.parent is not None:
             self.guards.append(Safeguard(work, RECORDS))
         self.files = "" if EDIT in self.step.tools else workspaces.files(work)
+
+    @property
+    def litters(self) -> bool:
+        return SHELL in self.step.tools and bool(self.files)
 
     def note_documents(self) -> None:
         """Count the dispatch, and see which instructions of the project it names."""

@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from agentd.engine.decide import Stop
 from agentd.engine.waves import Item
+from agentd.errors import AgentdError, GateClosed
 from agentd.families.team import LAYOUT, session
 from agentd.landing import task
 from agentd.runs.commands import first_words
@@ -15,6 +17,8 @@ from agentd.runs.work import Work
 from agentd.state.codecs import State
 
 ONE_AFTER_ANOTHER = "team-task-late"
+# Checks that documents are those that a person decided on, or that the work was begun with.
+BOUND = ("design_is_approved", "documents_are_as_decided")
 # Actions that only take up what is there already.
 QUIET = (
     "summarize_design",
@@ -77,6 +81,19 @@ def fields(work: Work, event: str, details: Mapping[str, str]) -> Mapping[str, A
     return session.fields(work, event, details)
 
 
+def explain(work: Work, stop: Stop) -> AgentdError | None:
+    """The error for a session whose documents are not those that were decided on, with both ways on."""
+    name, _, why = stop.note.partition(": ")
+    if stop.why != "blocked" or name not in BOUND:
+        return None
+    home, run = work.project.relative(work.store.folder), work.state.run.name
+    back = "INTAKE_LEAN" if session.is_lean(work) else "APPROVE_DESIGN"
+    return GateClosed(
+        f"{why} (in {home}).",
+        f"put it back, or set current_state in {home}/status.json to {back}; then: agentd resume team/{run}",
+    )
+
+
 def summary(state: State) -> Mapping[str, Any]:
     return {"action": state.run.phase, "refused": state.run.result == "abandoned"}
 
@@ -87,6 +104,7 @@ FAMILY = Family(
     fields=fields,
     summary=summary,
     opening=opening,
+    explain=explain,
     settled=task.settle,
     new_name=new_name,
     may_begin=may_begin,

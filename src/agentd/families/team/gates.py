@@ -228,6 +228,20 @@ def design_is_approved(work: Work) -> str:
     return f"{', '.join(changed)} changed after the design was approved" if changed else ""
 
 
+def documents_are_as_decided(work: Work) -> str:
+    """Why the documents are not those that the work was begun with: approved ones, or in a lean session the first ones."""
+    top = work.top
+    if session.is_lean(top):
+        known = top.state.fields.get(session.DECIDED)
+        then = {str(name): str(digest) for name, digest in known.items()} if isinstance(known, Mapping) else {}
+        changed = checksums.differences(then, session.decided_on(top))
+        return f"{', '.join(changed)} changed after the work was begun" if changed else ""
+    said = _on_disk(work, STRATEGY)
+    changed = checksums.differences(said.shown, checksums.checksums(top, (TASKS,))) if said else []
+    planned = f"{', '.join(changed)} changed after the review strategy was chosen" if changed else ""
+    return design_is_approved(work) or planned
+
+
 def every_task_has_its_fields(work: Work) -> str:
     """Why the plan is not complete, or nothing: each task has dependencies, acceptance checks and done_when."""
     try:

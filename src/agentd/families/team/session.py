@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from agentd.families.team import roles
-from agentd.families.team.session_documents import TASKS, Invalid, Task, tasks, with_statuses
+from agentd.families.team.session_documents import ACCEPTANCE, SPEC, TASKS, Invalid, Task, tasks, with_statuses
 from agentd.model.decision import Decision
 from agentd.model.workflow import Workflow
-from agentd.runs import decisions, ports
+from agentd.runs import checksums, decisions, ports
 from agentd.runs.work import Work
 
+LEAN_LOOP, DECIDED = "lean_implement", "decided_on"
 META, ATTEMPTS = "meta", "attempts"
 MOST_TOLD = 9
 ASK_USER, BLOCKED, LOOP = "ASK_USER", "BLOCKED", "IMPLEMENT_LOOP"
@@ -85,10 +86,17 @@ def fields(work: Work, event: str, details: Mapping[str, str]) -> Mapping[str, A
     step = details.get("step", "")
     if step in CORRECTIONS and event in ("begin", "end", "recover", "retry"):
         shown["gate_tracking"] = _tracked(work, step, event, details.get("outcome", ""))
+    if top.state.run.step == LEAN_LOOP and event == "end":
+        shown[DECIDED] = decided_on(top)
     if event in ("end", "recover") and top.workflow.steps[step].kind == "each":
         shown["active_tasks"] = {}
         top.state = replace(top.state, shown="")
     return shown
+
+
+def decided_on(top: Work) -> dict[str, str]:
+    """The documents that the task of a lean session is about; no person is asked about them."""
+    return checksums.checksums(top, (SPEC, ACCEPTANCE, TASKS))
 
 
 def _show_task(work: Work) -> None:

@@ -30,13 +30,15 @@ def complete_tasks(work: Work) -> Outcome:
 
 
 def every_task_is_completed(work: Work) -> str:
-    """Why the work is not all there, by the runs of the tasks and never by what tasks.yaml says."""
+    """Why the work is not all there, by the runs of the tasks and what landed, never by what tasks.yaml says."""
     wanted = [one.id for one in session.listed(work)]
     if not wanted:
         return "tasks.yaml has no tasks"
     results = {name: task_result(work, name) for name in wanted}
     passed = ("completed", "implemented") if work.top.state.fields.get("promoted") else ("completed",)
     missing = [f"{name} is {result or 'not done'}" for name, result in results.items() if result not in passed]
+    landed = workspaces.record_of(work)["tasks"]
+    missing += [f"{name} has not landed" for name, result in results.items() if result in passed and name not in landed]
     return "; ".join(missing)
 
 
