@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from agentd.git import private_repository
-from agentd.landing import workspace
+from agentd.landing import folders
 from agentd.landing.run_branch import RunBranch
 from agentd.runs.worktree import workspaces_folder
 
@@ -34,4 +34,4 @@ class ProvingGround:
             shutil.rmtree(place, ignore_errors=True)
 
     def close(self) -> None:
-        workspace.tidy(self.home)
+        folders.tidy(self.home)

@@ -4,91 +4,51 @@ These are actions for the tables of families. Each can be repeated after a kill.
 """
 
 import os
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
-from agentd.agents.table import ADAPTERS
 from agentd.engine.waves import Item
 from agentd.errors import AgentdError, Corrupt
-from agentd.git import committing, merging, repository
+from agentd.git import merging
 from agentd.git.program import quoted
-from agentd.landing import dropped_lines, environment, leases, run_branch, unlanded, variables, workspace
-from agentd.landing.admission import Admission
-from agentd.landing.documents import CONFLICT, NOT_STARTED, RED, conflict_text, marker, red_text
+from agentd.landing import dropped_lines, environment, folders, leases, run_branch, unlanded, variables, workspace
+from agentd.landing.coauthors import authors
+from agentd.landing.documents import CONFLICT as CONFLICT
+from agentd.landing.documents import NOT_STARTED, conflict_text, marker, red_text
+from agentd.landing.documents import RED as RED
 from agentd.landing.environment import SetupFailed
-from agentd.landing.proving import ProvingGround
-from agentd.landing.queue import Conflict, Finished, Landed, LandingQueue, Red, Verdict
+from agentd.landing.queue import Conflict, Finished, Landed, Red, Verdict
 from agentd.landing.run_branch import RunBranch
+from agentd.landing.run_landing import WHOLE, key_of, task_name
+from agentd.landing.run_landing import branch_of as branch_of
+from agentd.landing.run_landing import has_begun as has_begun
+from agentd.landing.run_landing import landing_of as landing_of
 from agentd.landing.workspace import CouldNotStart, Return, Workspace
 from agentd.model.run import Outcome
 from agentd.runs import undelivered
 from agentd.runs.work import Work
-from agentd.runs.worktree import landing_branch, landing_key, workspaces_folder
+from agentd.runs.worktree import workspaces_folder
 from agentd.state.layout import point_home
 from agentd.state.reading import printable
-from agentd.usage.recorded_calls import calls_in
 
-SERVICE = "landing"
 LANDED = "landed"  # the field of a task that says as which commit, and what proved it
-WHOLE = "meta"  # what is done in a workspace of the run itself, across its tasks
 DROPPED = "dropped"  # and the one with the lines that are gone since its conflicts were settled
 _MOST_NOTED = 20  # lines of a file
 Prove = Callable[[Path], Verdict]
 
 
-class Landing:
-    """What all tasks of a run share while it is driven: its branch, its queue, and where commits are proved."""
-
-    def __init__(self, work: Work) -> None:
-        self.branch = branch_of(work)
-        self.queue = LandingQueue(self.branch)
-        log = work.top.store.folder / "calls" / "proof-setup.log"
-        self.ground = ProvingGround(self.branch, lambda place: environment.provide(work.project, place, log))
-        self.admission = Admission()
-
-    def close(self) -> None:
-        self.ground.close()
-
-
 def settle(work: Work) -> None:
     """Remove what a killed command left half made in the folder for the workspaces of a run."""
-    home = workspaces_folder(work.project.root, _key(work))
-    workspace.sweep(home)
-    workspace.tidy(home)
-
-
-def _key(work: Work) -> str:
-    return landing_key(work.project.root, work.top.layout.name, work.top.state.run.name)
-
-
-def branch_of(work: Work) -> RunBranch:
-    """The branch of a run; the first time it is made at the commit that is checked out."""
-    top, root = work.top, work.project.root
-    if not repository.is_repository(root):
-        what = f"{root} is not a git repository with a commit, so no task can have a workspace."
-        raise CouldNotStart(what, "git init && git add --all && git commit -m start")
-    committing.refuse_unknown_person(root)
-    name = top.state.run.name
-    stamp = re.sub(r"\W", "", str(top.state.fields.get(top.layout.codec.created_key) or ""))
-    return run_branch.begin(root, _key(work), landing_branch(root, name), repository.head(root), stamp)
-
-
-def landing_of(work: Work) -> Landing:
-    top = work.top
-    with top.guard:
-        found = top.services.get(SERVICE) or Landing(work)
-        top.services[SERVICE] = found
-    assert isinstance(found, Landing)
-    return found
+    home = workspaces_folder(work.project.root, key_of(work))
+    folders.sweep(home)
+    folders.tidy(home)
 
 
 def refuse_bad_names(names: Iterable[str], path: Path) -> None:
     """Refuse names of tasks, listed in the file at `path`, that no folder and no branch can have, before any task starts."""
     listed = list(names)
     for name in listed:
-        if not workspace.can_name(name):
+        if not workspace.can_name(name) or name == WHOLE:
             raise Corrupt(f"{path}: {name!r} cannot be the id of a task: {workspace.ALLOWED}.", f"edit {quoted(path)}")
     folded: dict[str, str] = {}
     for name in listed:
@@ -113,7 +73,7 @@ def may_begin(work: Work, item: Item, under_way: Sequence[Item]) -> str:
 def open_workspace(work: Work) -> Outcome:
     """Make the workspace of a task; if that cannot be, the task could not start, and nothing runs anywhere else."""
     try:
-        landing, task = landing_of(work), _task(work)
+        landing, task = landing_of(work), task_name(work)
         left = workspace.find(work.project.root, landing.branch.key, task)
         if left and (left.why or workspace.written(work.project.root, left)):
             work.say(f"what an earlier attempt at {task} wrote is kept below refs/agentd/{left.run}/")
@@ -121,30 +81,21 @@ def open_workspace(work: Work) -> Outcome:
         return Outcome("done", _open(work).place)
     except CouldNotStart as error:
         why = f"{error.message} Fix: {error.fix}"
-        unlanded.keep(work.top.store.folder, _task(work), NOT_STARTED, f"# {_task(work)} could not start\n\n{why}\n")
+        unlanded.keep(
+            work.top.store.folder, task_name(work), NOT_STARTED, f"# {task_name(work)} could not start\n\n{why}\n"
+        )
         return Outcome("could_not_start", why)
-
-
-def _task(work: Work) -> str:
-    """The name of a task among all of its run: that of its item, after those of the items it is in."""
-    return ".".join(work.items_above()) or WHOLE
 
 
 def workspace_of(work: Work) -> Workspace | None:
     """What is known of the workspace of a task, or of the run itself."""
-    return workspace.find(work.project.root, landing_of(work).branch.key, _task(work))
+    return workspace.find(work.project.root, landing_of(work).branch.key, task_name(work))
 
 
 def written(work: Work) -> tuple[str, ...]:
     """The files that were changed in the workspace of a task so far."""
     one = workspace_of(work)
     return workspace.written(work.project.root, one) if one else ()
-
-
-def has_begun(work: Work) -> bool:
-    """Whether the run has a branch yet."""
-    root = work.project.root
-    return run_branch.find(root, _key(work), landing_branch(root, work.top.state.run.name)) is not None
 
 
 def close_workspace(work: Work) -> None:
@@ -158,7 +109,7 @@ def put_aside(work: Work) -> None:
         return
     branch, root = landing_of(work).branch, work.project.root
     found = list(workspace.find_all(root, branch.key))
-    for one in found if work.parent is None else [one for one in found if one.task == _task(work)]:
+    for one in found if work.parent is None else [one for one in found if one.task == task_name(work)]:
         try:
             environment.clean_up(work.project, one.path, _log(work), work.environment())
             workspace.remove(root, one)
@@ -169,7 +120,7 @@ def put_aside(work: Work) -> None:
 
 def _open(work: Work, back: Return | None = None) -> Workspace:
     """Make the workspace with all that its task needs, and have the run work there."""
-    root, branch, task = work.project.root, landing_of(work).branch, _task(work)
+    root, branch, task = work.project.root, landing_of(work).branch, task_name(work)
     own = variables.variables(root, branch.key, task)
 
     def provide(place: Path) -> str:
@@ -189,13 +140,13 @@ def _open(work: Work, back: Return | None = None) -> Workspace:
 
 
 def _log(work: Work) -> Path:
-    return unlanded.folder(work.top.store.folder, _task(work)) / unlanded.SETUP
+    return unlanded.folder(work.top.store.folder, task_name(work)) / unlanded.SETUP
 
 
 def _tell(work: Work, name: str, text: str) -> None:
     """Write a document of a task, and keep it with the run, for a person, should the task be given up."""
     work.write(name, text)
-    unlanded.keep(work.top.store.folder, _task(work), name, text)
+    unlanded.keep(work.top.store.folder, task_name(work), name, text)
 
 
 def land(work: Work, prove: Prove, subject: str, body: str = "", files: Sequence[str] = ()) -> Outcome:
@@ -204,7 +155,7 @@ def land(work: Work, prove: Prove, subject: str, body: str = "", files: Sequence
     `landed`: it is there, and its workspace is gone. `red`: it is not good together with what is there. `conflict`: it
     changed the same lines. Then the workspace has both, on top of what has landed, and a document says what is what.
     """
-    landing, root, task = landing_of(work), work.project.root, _task(work)
+    landing, root, task = landing_of(work), work.project.root, task_name(work)
     branch, queue = landing.branch, landing.queue
     one = workspace.find(root, branch.key, task)
     there = bool(one and one.ready and one.path.is_dir())
@@ -259,7 +210,7 @@ def _landed(work: Work, branch: RunBranch, note: str) -> Outcome:
     undelivered.mark(work.project.root, top.layout.name, top.state.run.name)
     try:
         _remove(work, branch)
-        unlanded.clear(top.store.folder, _task(work))
+        unlanded.clear(top.store.folder, task_name(work))
     except AgentdError as error:
         work.say(f"⚠ the workspace stays: {error.message}")
     return Outcome("landed", note)
@@ -319,25 +270,9 @@ def _listed(files: Iterable[str]) -> str:
 
 
 def _remove(work: Work, branch: RunBranch) -> None:
-    root, task = work.project.root, _task(work)
+    root, task = work.project.root, task_name(work)
     one = workspace.find(root, branch.key, task)
     if one:
         environment.clean_up(work.project, one.path, _log(work), work.environment())
         workspace.remove(root, one)
     variables.release(root, branch.key, task)
-
-
-def authors(work: Work) -> list[str]:
-    """The agents that worked on a task, as git names a co-author."""
-    above = "/".join(work.items_above())
-    names = (str(entry.get("agent") or "") for entry in calls_in(work.top.state.fields) if _is_of(entry, above))
-    return [_author(work, name) for name in dict.fromkeys(filter(None, names))]
-
-
-def _is_of(entry: Mapping[str, Any], above: str) -> bool:
-    return str(entry.get("call") or "").startswith(f"{above}/")
-
-
-def _author(work: Work, agent: str) -> str:
-    adapter = ADAPTERS.get(work.project.config.adapter_of(agent))
-    return (adapter.author if adapter else "") or f"{agent} <{agent}@localhost>"

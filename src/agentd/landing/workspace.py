@@ -4,31 +4,28 @@ It is made whole or not at all, and it goes only when all that was written in it
 knows of it is kept in git's private folder, where no agent's tools lead.
 """
 
-import hashlib
 import json
 import os
 import re
 import shutil
-import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
-from agentd import files
 from agentd.errors import AgentdError, Corrupt
 from agentd.git import merging, private_repository
 from agentd.git.private_repository import lender
 from agentd.git.program import quoted, run
+from agentd.landing import folders, given_files
 from agentd.landing.run_branch import RunBranch
 from agentd.runs.worktree import workspaces_folder
 from agentd.state import durable, reading
 from agentd.state.layout import NAME, private_folder
 from agentd.values import dataclass
 
-RECORDS, RECORD, INDEX, GIVEN = "workspaces", "workspace.json", "index", "given.json"
+RECORDS, RECORD, INDEX = "workspaces", "workspace.json", "index"
 ALLOWED = "use letters, digits, single dots, dashes and underscores, at most 100, and no .lock at the end"
 WHYS = ("", "conflict", "red")
 _HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
@@ -99,7 +96,7 @@ def make(
         return known
     place = workspaces_folder(root, branch.key) / task
     if known:  # a kill came before it was ready
-        _remove_tree(place)
+        folders.remove(place)
     if not can_name(task):
         raise CouldNotStart(f"'{task}' cannot name a task: {ALLOWED}.", "rename it in the list of tasks")
     if os.path.lexists(place):
@@ -108,7 +105,7 @@ def make(
     folder = record_folder(root, branch.key, task)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        sweep(place.parent)
+        folders.sweep(place.parent)
         base = back.base if back else branch.tip()
         found = Workspace(branch.key, task, str(place), base, time.time())
         if back:
@@ -124,46 +121,18 @@ def make(
         _note(folder, found)
         temp.rename(place)
         template = provide(place) or ""
-        _note_given(root, found)
+        given_files.note(folder, place, private_repository.changed(lender(root), place, folder / INDEX))
         found = replace(found, template=template, ready=True)
         _note(folder, found)
     except BaseException as error:
         for path in (temp, place, folder):
-            _remove_tree(path)
-        tidy(place.parent)
+            folders.remove(path)
+        folders.tidy(place.parent)
         if isinstance(error, CouldNotStart) or not isinstance(error, AgentdError | OSError):
             raise
         trouble = error if isinstance(error, AgentdError) else durable.trouble(place, error, "made")
         raise CouldNotStart(f"The workspace of {task} could not be made: {trouble.message}", trouble.fix) from error
     return found
-
-
-def _note_given(root: Path, one: Workspace) -> None:
-    """Note which files that git does not ignore the workspace was given: as they are, they are no work of its task."""
-    folder = record_folder(root, one.run, one.task)
-    given = private_repository.changed(lender(root), one.path, folder / INDEX)
-    marks = {name: _mark(one.path / name) for name in given}
-    durable.replace(folder / GIVEN, json.dumps(marks).encode() + b"\n", "workspace")
-
-
-def _as_given(root: Path, one: Workspace) -> list[str]:
-    """The files that a workspace was given and that are still as they were."""
-    try:
-        marks = json.loads(reading.own(record_folder(root, one.run, one.task) / GIVEN))
-        return [name for name, mark in marks.items() if mark and _mark(one.path / name) == mark]
-    except (OSError, ValueError, AttributeError):
-        return []
-
-
-def _mark(path: Path) -> str:
-    """What tells a file or a link from another one; nothing if it is neither."""
-    try:
-        if path.is_symlink():
-            return f"link {os.readlink(path)}"
-        data = files.read(path, files.LARGE, os.O_NOFOLLOW)
-        return f"{os.stat(path).st_mode & stat.S_IXUSR:o} {hashlib.sha256(data).hexdigest()}"
-    except OSError:
-        return ""
 
 
 def _note(folder: Path, found: Workspace) -> None:
@@ -204,8 +173,9 @@ def find_all(root: Path, key: str = "") -> Iterator[Workspace]:
 def written(root: Path, one: Workspace) -> tuple[str, ...]:
     """Return the files that were changed in a workspace so far; none if it is gone."""
     try:
-        index = record_folder(root, one.run, one.task) / INDEX
-        return private_repository.changed(lender(root), one.path, index, _as_given(root, one))
+        folder = record_folder(root, one.run, one.task)
+        given = given_files.unchanged(folder, one.path)
+        return private_repository.changed(lender(root), one.path, folder / INDEX, given)
     except (AgentdError, OSError):  # it is just being removed
         return ()
 
@@ -218,8 +188,9 @@ def collect(root: Path, one: Workspace, message: str) -> tuple[str, tuple[str, .
     if os.path.realpath(one.path) != one.place:
         raise Corrupt(f"{one.place} is a link, and no link is followed to a workspace.", f"rm {quoted(one.path)}")
     try:
-        index = record_folder(root, one.run, one.task) / INDEX
-        found = private_repository.collect(lender(root), one.path, index, _as_given(root, one))
+        folder = record_folder(root, one.run, one.task)
+        given = given_files.unchanged(folder, one.path)
+        found = private_repository.collect(lender(root), one.path, folder / INDEX, given)
     except OSError as error:
         raise durable.trouble(one.path, error, "collected") from error
     if found.tree == merging.tree_of(root, one.base):
@@ -247,7 +218,7 @@ def kept(root: Path, key: str, task: str) -> str:
 def remove(root: Path, one: Workspace) -> None:
     """Keep all that was written in a workspace and is not kept yet, then remove its folder and what is known of it."""
     if one.path.is_dir() and not one.ready:
-        _remove_tree(one.path)
+        folders.remove(one.path)
     elif one.path.is_dir():
         commit, left_out = collect(root, one, f"What was left in the workspace of {one.task}")
         if left_out:
@@ -258,26 +229,9 @@ def remove(root: Path, one: Workspace) -> None:
         aside = one.path.with_name(f".{one.task}.{os.getpid()}.{time.monotonic_ns()}.tmp")
         with suppress(FileNotFoundError):
             one.path.rename(aside)
-        _remove_tree(aside)
+        folders.remove(aside)
     shutil.rmtree(record_folder(root, one.run, one.task), ignore_errors=True)
-    tidy(one.path.parent)
-
-
-def tidy(folder: Path) -> None:
-    """Remove the folder for the workspaces of a run if it is empty, and those above it that are agentd's own."""
-    with suppress(OSError):
-        while folder.parent.name and not folder.name.endswith("-agentd"):
-            folder.rmdir()
-            folder = folder.parent
-        folder.rmdir()
-
-
-def sweep(folder: Path) -> None:
-    """Remove what killed processes left half made or half removed."""
-    for path in folder.glob(".*.tmp"):
-        pid = path.name.rsplit(".", 3)[1]
-        if pid.isdecimal() and not durable.alive(int(pid)):
-            _remove_tree(path)
+    folders.tidy(one.path.parent)
 
 
 def _keep(root: Path, one: Workspace, commit: str) -> None:
@@ -292,20 +246,3 @@ def _ref(key: str, task: str) -> str:
 def record_folder(root: Path, key: str, task: str) -> Path:
     """Return where agentd keeps what it knows of a workspace."""
     return private_folder(root) / RECORDS / key / task
-
-
-def _remove_tree(path: Path) -> None:
-    """Remove a folder, also one in which an agent took away its own permissions."""
-
-    def allow(_: Any, name: str, __: Any) -> None:
-        with suppress(OSError):
-            for each in (os.path.dirname(name), name):
-                os.chmod(each, stat.S_IRWXU)
-            os.rmdir(name) if os.path.isdir(name) and not os.path.islink(name) else os.unlink(name)
-
-    if path.is_symlink():
-        path.unlink()
-        return
-    shutil.rmtree(path, onerror=allow)
-    if path.is_dir():  # what could not be read before can be now
-        shutil.rmtree(path, ignore_errors=True)
