@@ -1,5 +1,6 @@
 """A person's own workflow whose tasks are worked on side by side and land on one branch."""
 
+import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -445,6 +446,25 @@ def test_a_conflict_without_markers_is_settled_as_it_is_only_by_a_commit(many: S
         assert done.code == 0, done.out
         assert len(landed(many)) == 3
         assert shown(many, "README.md")[-1] == "# b"
+
+
+def test_what_came_back_is_not_reverted_or_hidden_by_a_record_that_was_edited(many: Sandbox) -> None:
+    many.script(**CLASH, settle={"append": {"tally/other.py": "DONE = True\n"}})
+    many.run("run", "many", "x", "--name", "r1")
+    (record,) = (many.root / ".git/agentd/workspaces/own/r1").glob("*/workspace.json")
+    text = record.read_text()
+    for name in ("base", "tree", "work", "why"):
+        record.write_text(json.dumps({**json.loads(text), name: "--output=x"}))
+        told = many.run("workspaces")
+        assert told.code == 1
+        assert "does not describe a workspace" in told.err
+    record.write_text(json.dumps({**json.loads(text), "work": "0" * 40}))
+    settle = {"run": ["sed", "-i", "-E", "/^(<<<<<<<|=======|>>>>>>>)/d", "tally/words.py"]}
+    many.script(**CLASH, settle=settle)
+    many.run("answer", "r1", "UD-1", "again")
+    done = many.run("resume", "r1")
+    assert done.code == 0, done.err
+    assert {"# a", "# b"} <= {*shown(many, "tally/words.py")}
 
 
 def test_a_task_that_is_given_up_is_listed_with_its_documents_and_the_rest_is_delivered(many: Sandbox) -> None:

@@ -377,16 +377,16 @@ def test_what_is_installed_for_no_workspace_is_removed_but_for_the_last_and_what
         write(root, {"requirements.txt": f"{number}\n"})
         git(root, "commit", "--quiet", "--allow-empty", "-am", f"{number}")
         checkout.make(f"T{number}")
-    made = [path.parent for path in sorted(checkout.templates, key=lambda path: path.stat().st_mtime_ns)]
+    made = sorted(checkout.templates, key=lambda path: path.stat().st_mtime_ns)
     used_before(made, 7200, 7100, 60, 30)
-    assert template.prune(checkout.project, {made[1].name}) == [made[0]]
+    assert template.prune(checkout.project, {made[1].parent.name}) == [made[0]]
     assert [path.exists() for path in made] == [False, True, True, True]
     used_before(made[1:], 7200, 7100, 7000)
-    assert template.prune(checkout.project, {made[1].name}) == [made[2]]
+    assert template.prune(checkout.project, {made[1].parent.name}) == [made[2]]
     assert [path.exists() for path in made] == [False, True, False, True]
 
 
 def used_before(templates: list[Path], *ages: float) -> None:
     for age, path in zip(ages, templates, strict=True):
         then = time.time() - age
-        os.utime(path / template.MADE, (then, then))
+        os.utime(path, (then, then))

@@ -382,3 +382,21 @@ def test_settled_work_reverts_nothing_that_landed_while_it_came_back(root: Path)
     (back.path / "a").write_text("T1 and T2")
     assert isinstance(queue.land(finished(line, back)), Landed)
     assert (show(root, f"{line.name}:a"), show(root, f"{line.name}:b")) == ("T1 and T2", "T3")
+
+
+def test_a_garbage_collection_takes_nothing_of_work_that_came_back(root: Path) -> None:
+    line = branch(root)
+    queue = Queue(line, green)
+    texts = [f"{number}\n" for number in range(9)]
+    first = do(line, "T1", {"a": "T1", "b": "".join(["x\n", *texts])})
+    mine = do(line, "T2", {"a": "T2", "b": "".join([*texts, "y\n"])})
+    queue.land(first)
+    found = queue.land(mine)
+    assert isinstance(found, Conflict)
+    left = workspace.find(root, line.key, "T2")
+    assert left
+    workspace.remove(root, left)
+    back = workspace.make(line, "T2", back=Return("conflict", found.on, found.tree, mine.commit))
+    git(root, "gc", "--quiet", "--prune=now")
+    (back.path / "a").write_text("both")
+    assert isinstance(queue.land(finished(line, back)), Landed)

@@ -89,7 +89,8 @@ def _dropped(noted: Any) -> Iterator[str]:
     """The lines of either side of a conflict that are gone, file by file, and where the file still has them."""
     for one in noted if isinstance(noted, list) else ():
         if isinstance(one, Mapping):
-            path, shown = str(one.get("file")), "; ".join(str(line)[:80] for line in (one.get("lines") or ())[:3])
+            path, lines = str(one.get("file")), one.get("lines")
+            shown = "; ".join(str(line)[:80] for line in lines[:3]) if isinstance(lines, list) else ""
             all_of_it = f"git show {one.get('in')}:{shlex.quote(path)}"
             yield f"{path}: {one.get('number')} of {one.get('of')}: {shown} ({all_of_it})"
 

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 
 from agentd.errors import AgentdError
 from agentd.landing import environment, run_branch, template, variables, workspace
@@ -10,6 +11,7 @@ from agentd.landing.workspace import Workspace
 from agentd.runs.project import Project
 from agentd.runs.worktree import landing_branch
 from agentd.state import lock
+from agentd.state.layout import Place
 from agentd.values import dataclass
 
 
@@ -43,31 +45,48 @@ def prune(project: Project) -> tuple[list[str], dict[str, str]]:
             if row.stays:
                 stay[name] = row.stays
                 continue
-            own = variables.variables(project.root, one.run, one.task)
-            log = workspace.record_folder(project.root, one.run, one.task) / "cleanup.log"
-            environment.clean_up(project, one.path, log, own)
-            workspace.remove(project.root, one)
-            variables.release(project.root, one.run, one.task)
-            gone.append(one.place)
+            folder = _place(project, one).folder
+            with lock.acquire(folder, "workspaces --prune") if folder.is_dir() else nullcontext():
+                why = _why_it_is_needed(project, one)  # it may have been resumed meanwhile
+                if why:
+                    stay[name] = why
+                    continue
+                own = variables.variables(project.root, one.run, one.task)
+                log = workspace.record_folder(project.root, one.run, one.task) / "cleanup.log"
+                environment.clean_up(project, one.path, log, own)
+                workspace.remove(project.root, one)
+                variables.release(project.root, one.run, one.task)
+                gone.append(one.place)
         except AgentdError as error:
             stay[name] = error.message
     used = {one.template for one in workspace.find_all(project.root)}
     return [*gone, *map(str, template.prune(project, used))], stay
 
 
-def _why_it_stays(project: Project, one: Workspace) -> str:
+def _place(project: Project, one: Workspace) -> Place:
+    """The run that a workspace belongs to."""
     family, _, name = one.run.partition("@")[0].partition("/")
-    place = project.layout(family).place(project.root, name)
+    return project.layout(family).place(project.root, name)
+
+
+def _why_it_stays(project: Project, one: Workspace) -> str:
+    folder = _place(project, one).folder
+    if folder.is_dir() and lock.holder(folder):
+        return "its run is being worked on"
+    return _why_it_is_needed(project, one)
+
+
+def _why_it_is_needed(project: Project, one: Workspace) -> str:
+    """Why a workspace has to stay though no process works on its run."""
+    place = _place(project, one)
     store = project.store(place)
     if not store.exists():
         return ""
-    if lock.holder(place.folder):
-        return "its run is being worked on"
     state = store.peek()
-    step = project.workflow(state.run.workflow or family).steps.get(state.run.step)
+    step = project.workflow(state.run.workflow or place.family).steps.get(state.run.step)
     if step and step.kind == "end":
         return ""
-    branch = run_branch.find(project.root, one.run, landing_branch(project.root, name))
+    branch = run_branch.find(project.root, one.run, landing_branch(project.root, place.name))
     return "" if branch and one.task in branch.landed() else "its run is not over"
 
 

@@ -5,6 +5,7 @@ These are actions for the tables of families. Each can be repeated after a kill.
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from agentd.engine.waves import Item
@@ -167,11 +168,12 @@ def land(work: Work, prove: Prove, subject: str, body: str = "", files: Sequence
         commit, left_out = workspace.collect(root, one, said)
         base = one.base
         if left_out:
-            work.say(f"⚠ not part of the work: {', '.join(left_out)}")
+            work.say(f"⚠ not part of the work: {_listed(left_out)}")
         if one.why and (unsettled := _unsettled(root, one, commit)):
             return Outcome(one.why, unsettled)
         if one.why == "conflict" and one.work:
-            _tell_dropped(work, one, commit)
+            with suppress(AgentdError):  # its record was edited: what cannot be told keeps nothing from landing
+                _tell_dropped(work, one, commit)
     else:  # a kill came between two workspaces, or it was removed by hand
         commit = workspace.kept(root, branch.key, task)
         base = merging.parent(root, commit) if commit else ""
@@ -251,16 +253,17 @@ def _unsettled(root: Path, one: Workspace, commit: str) -> str:
 def _tell_dropped(work: Work, one: Workspace, commit: str) -> None:
     """Tell and note which lines of either side are gone now that the conflict is settled."""
     root, began = work.project.root, merging.parent(work.project.root, one.work)
-    noted = list(work.state.fields.get(DROPPED) or ())
+    before = work.state.fields.get(DROPPED)
+    noted = list(before) if isinstance(before, list) else []
     for whose, side, other in ((one.task, one.work, one.base), ("what had landed", one.base, one.work)):
         for path, lines in dropped_lines.find(root, began, side, other, commit).items():
             count = "1 line" if len(lines) == 1 else f"{len(lines)} lines"
-            shown = {"of": whose, "file": path, "lines": [printable(line) for line in lines[:_MOST_NOTED]]}
+            shown = {"of": whose, "file": printable(path), "lines": [printable(line) for line in lines[:_MOST_NOTED]]}
             found = {**shown, "number": len(lines), "in": side[:12]}
             if found not in noted:
                 noted.append(found)
                 said = "; ".join(line[:80] for line in shown["lines"][:3])
-                work.say(f"⚠ settling the conflict dropped {count} of {whose} in {path}: {said}")
+                work.say(f"⚠ settling the conflict dropped {count} of {whose} in {shown['file']}: {said}")
     if noted:
         work.note(DROPPED, noted)
 

@@ -169,21 +169,17 @@ class Template:
 
 
 def prune(project: Project, used: Collection[str]) -> list[Path]:
-    """Remove the templates that nothing uses any more, and return their folders.
+    """Remove what the templates hold that nothing uses any more, and return these folders; a lock is never removed.
 
     Those that are named stay, the one that was given last, and what was given within the hour: a proof may be using it.
     """
     home = beside(project.root) / HOME
-    known = sorted((_last_use(path), path) for path in home.glob("*/") if not path.is_symlink())
-    gone = [path for last, path in known[:-1] if path.name not in used and time.time() - last > _IN_USE]
+    known = sorted((path.stat().st_mtime, path) for path in home.glob(f"*/{MADE}/") if not path.parent.is_symlink())
+    gone = [path for last, path in known[:-1] if path.parent.name not in used and time.time() - last > _IN_USE]
     for path in gone:
-        with Template(project, path.name).held():
+        with Template(project, path.parent.name).held():
             shutil.rmtree(path, ignore_errors=True)
     return gone
-
-
-def _last_use(folder: Path) -> float:
-    return next(path.stat().st_mtime for path in (folder / MADE, folder) if path.is_dir())
 
 
 def stop_if_told(project: Project) -> None:

@@ -15,7 +15,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from agentd.errors import AgentdError, Corrupt
-from agentd.git import merging, private_repository
+from agentd.git import merging, private_repository, trees
 from agentd.git.private_repository import lender
 from agentd.git.program import quoted, run
 from agentd.landing import folders, given_files
@@ -115,6 +115,7 @@ def make(
             what = f"the submodules {', '.join(missing)} are not checked out"
             raise AgentdError(what, f"git -C {quoted(root)} submodule update --init")
         if back:
+            trees.keep(root, f"{branch.key}/back/{task}", back.tree)  # nothing else keeps it from a garbage collection
             run(temp, "read-tree", "--reset", "-u", back.tree)
         durable.make_folder(folder)
         shutil.copy2(temp / ".git" / "index", folder / INDEX)
@@ -222,7 +223,7 @@ def remove(root: Path, one: Workspace) -> None:
     elif one.path.is_dir():
         commit, left_out = collect(root, one, f"What was left in the workspace of {one.task}")
         if left_out:
-            listed = ", ".join(left_out)
+            listed = ", ".join(map(reading.printable, left_out))
             away = f"mv {quoted(one.path / left_out[0])} ~/   # then run the same command again"
             raise AgentdError(f"{one.place} has what git cannot keep: {listed}.", away)
         private_repository.keep_commits(lender(root), one.path, f"{one.run}/commits/{one.task}", commit or one.base)
