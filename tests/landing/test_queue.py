@@ -1,11 +1,13 @@
 """The landing queue: what lands is proved together, nobody's lines disappear, and no conflict is settled by itself."""
 
 import itertools
+import os
 import random
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -387,9 +389,9 @@ def test_settled_work_reverts_nothing_that_landed_while_it_came_back(root: Path)
 def test_a_garbage_collection_takes_nothing_of_work_that_came_back(root: Path) -> None:
     line = branch(root)
     queue = Queue(line, green)
-    texts = [f"{number}\n" for number in range(9)]
-    first = do(line, "T1", {"a": "T1", "b": "".join(["x\n", *texts])})
-    mine = do(line, "T2", {"a": "T2", "b": "".join([*texts, "y\n"])})
+    numbers = "".join(f"{number}\n" for number in range(9))
+    queue.land(do(line, "T0", {"b": numbers}))
+    first, mine = do(line, "T1", {"a": "T1", "b": f"x\n{numbers}"}), do(line, "T2", {"a": "T2", "b": f"{numbers}y\n"})
     queue.land(first)
     found = queue.land(mine)
     assert isinstance(found, Conflict)
@@ -397,6 +399,11 @@ def test_a_garbage_collection_takes_nothing_of_work_that_came_back(root: Path) -
     assert left
     workspace.remove(root, left)
     back = workspace.make(line, "T2", back=Return("conflict", found.on, found.tree, mine.commit))
+    later = time.time() + 9
+    os.utime(
+        workspace.record_folder(root, line.key, "T2") / workspace.INDEX, (later, later)
+    )  # git trusts its stat data
     git(root, "gc", "--quiet", "--prune=now")
     (back.path / "a").write_text("both")
     assert isinstance(queue.land(finished(line, back)), Landed)
+    assert show(root, f"{line.name}:b") == f"x\n{numbers}y"
