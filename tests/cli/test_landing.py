@@ -624,6 +624,20 @@ def test_a_workspace_that_is_gone_is_told_and_the_line_to_paste_begins_its_task_
     assert len(landed(many)) == 3
 
 
+def test_an_index_that_was_deleted_is_told_with_the_line_that_brings_it_back(many: Sandbox) -> None:
+    many.script(**{"make@a": {"fail": "error", "say": "no"}})
+    many.set("workflow", script_retries=0)
+    many.run("run", "many", "x", "--name", "r1")
+    (many.root / ".git/agentd/workspaces/own/r1/a/index").unlink()
+    many.script(**{"make@a": {"files": {"tally/a.py": "A = 1\n"}}})
+    told = many.run("resume", "r1")
+    assert told.code == 1
+    (fix,) = [line.removeprefix("Fix:   ") for line in told.err.splitlines() if line.startswith("Fix:")]
+    subprocess.run(fix, shell=True, check=True)
+    assert many.run("resume", "r1").code == 0
+    assert len(landed(many)) == 3
+
+
 def test_a_record_that_was_edited_leads_nowhere_else(many: Sandbox) -> None:
     many.script(**{"make@a": {"fail": "error", "say": "no"}})
     many.set("workflow", script_retries=0)

@@ -178,7 +178,9 @@ def prune(project: Project, used: Collection[str]) -> list[Path]:
     gone = [path for last, path in known[:-1] if path.parent.name not in used and time.time() - last > _IN_USE]
     for path in gone:
         with Template(project, path.parent.name).held():
-            shutil.rmtree(path, ignore_errors=True)
+            aside = path.with_name(f".{MADE}.{os.getpid()}.0.tmp")  # whole or not there, also after a kill
+            os.rename(path, aside)
+            shutil.rmtree(aside, ignore_errors=True)
     return gone
 
 

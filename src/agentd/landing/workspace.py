@@ -188,8 +188,13 @@ def collect(root: Path, one: Workspace, message: str) -> tuple[str, tuple[str, .
     """
     if os.path.realpath(one.path) != one.place:
         raise Corrupt(f"{one.place} is a link, and no link is followed to a workspace.", f"rm {quoted(one.path)}")
+    folder = record_folder(root, one.run, one.task)
+    if not (folder / INDEX).is_file():
+        what = f"{folder / INDEX} is gone: which files the workspace of {one.task} began with is not known any more."
+        raise Corrupt(
+            what, f"cp {quoted(one.path / '.git' / INDEX)} {quoted(folder / INDEX)}   # the index of the workspace"
+        )
     try:
-        folder = record_folder(root, one.run, one.task)
         given = given_files.unchanged(folder, one.path)
         found = private_repository.collect(lender(root), one.path, folder / INDEX, given)
     except OSError as error:
