@@ -154,6 +154,39 @@ def test_the_counts_of_two_edges_of_one_step_are_apart() -> None:
     assert walk(STAGED, "flaky", "flaky", run=at("test")).counts == {"test.flaky": 2}
 
 
+REPAIRS = table(
+    step("code", done="test", bad=Edge("code", at_most=3, budget="fix", then="help")),
+    step(
+        "test",
+        done="over",
+        red=Edge("code", at_most=3, budget="fix", then="ask"),
+        slow=Edge("code", at_most=3, then="ask"),
+    ),
+    step("help", "ask", again="code"),
+    step("ask", "ask", again="test"),
+    step("over", "end", what="done"),
+)
+
+
+def test_edges_of_one_budget_are_counted_together_and_refilled_together() -> None:
+    tired = walk(REPAIRS, "bad", "bad", "done", "red", "done", "slow", "done")
+    assert dict(tired.counts) == {"fix": 3, "test.slow": 1}
+    assert walk(REPAIRS, "red", run=tired).step == "ask"
+    assert walk(REPAIRS, "slow", "bad", run=tired).step == "help"
+    assert dict(walk(REPAIRS, "red", "again", run=tired).counts) == {"test.slow": 1}
+
+
+def test_a_rewind_refills_a_budget_of_later_phases() -> None:
+    workflow = table(
+        step("plan", phase="plan", done="code", unclear=Edge("plan", at_most=3, budget="ask", then="over")),
+        step("code", phase="code", done="over", bad=Edge("@again", at_most=3, budget="fix", then="over"), anew="plan"),
+        step("over", "end", phase="end", what="done"),
+    )
+    run = walk(workflow, "unclear", "done", "bad")
+    assert dict(rewind(workflow, run, "code").counts) == {"ask": 1}
+    assert dict(rewind(workflow, run, "plan").counts) == {}
+
+
 def test_an_answer_refills_the_budget_it_was_asked_about() -> None:
     asked = walk(REVIEW, "done", "again", "done", "again", "done", "again")
     assert asked.step == "steer"

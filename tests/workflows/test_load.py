@@ -161,6 +161,7 @@ def test_characters_yaml_does_not_allow_are_refused() -> None:
         (", then: stuck}\n  stuck", "}\n  stuck", "mine.yaml:20: step 'check': 'at_most' and 'then' go together"),
         ("at_most: rounds, ", "", "mine.yaml:20: step 'check': 'at_most' and 'then' go together"),
         ("{to: write, ", "{", "mine.yaml:20: step 'check': an edge needs 'to'"),
+        ("good: over", "good: {to: over, budget: x}", "mine.yaml:19: step 'check': a 'budget' needs 'at_most'"),
         ("rewind: true", "rewind: yes", "mine.yaml:21: step 'stuck': rewind must be true or false"),
         ("good: over", "good: [over]", "mine.yaml:19: step 'check': an edge must be a mapping"),
         ("good: over", "good:", "mine.yaml:19: step 'check': a target must be a word"),

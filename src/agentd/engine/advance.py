@@ -73,7 +73,7 @@ def advance(workflow: Workflow, run: Run, outcome: str) -> Run:
         words = ", ".join(step.next) or "none"
         raise AgentdError(f"Step {step.name} cannot end with '{outcome}' (its outcomes: {words}).")
     counts, target, spent = dict(run.counts), edge.to, ""
-    key = f"{step.name}.{outcome}"
+    key = edge.budget or f"{step.name}.{outcome}"
     if step.kind == "ask" and run.spent:
         counts.pop(run.spent, None)
     if edge.at_most is not None and edge.then is not None:
@@ -110,10 +110,7 @@ def _begin_anew(workflow: Workflow, run: Run, phase: str) -> Run:
     later = {step.name: step for step in _from(workflow, phase)}
     counts = {}
     for key, count in run.counts.items():
-        name, _, outcome = key.rpartition(".")
-        step = workflow.steps.get(name)
-        edge = workflow.edge(step, outcome) if step else None
-        if edge and (edge.rewind or name not in later):
+        if any(edge.rewind or step.name not in later for step, edge in workflow.counted(key)):
             counts[key] = count
     gone = {name for step in later.values() for name in step.produces}
     return replace(run, counts=counts, waived=tuple(name for name in run.waived if name not in gone))

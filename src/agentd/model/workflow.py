@@ -23,13 +23,14 @@ def is_check(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Edge:
-    """Where an outcome leads, how often it may, and where it leads after that."""
+    """Where an outcome leads, how often it may, and where it leads after that; edges with the same budget are counted together."""
 
     to: str
     at_most: str | int | None = None
     then: str | None = None
     rewind: bool = False
     waive: bool = False
+    budget: str = ""
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,15 @@ class Workflow:
         """The edge a step takes on an outcome; reserved outcomes fall back to the file's defaults."""
         fallback = self.defaults.get(outcome) if step.kind in ("agent", "do", "each") else None
         return step.next.get(outcome) or fallback
+
+    def counted(self, key: str) -> list[tuple[Step, Edge]]:
+        """The edges that are counted under a key: that of one outcome of one step, or all of a budget."""
+        name, _, outcome = key.rpartition(".")
+        step = self.steps.get(name)
+        edge = self.edge(step, outcome) if step else None
+        if step and edge:
+            return [(step, edge)]
+        return [(step, edge) for step in self.steps.values() for edge in step.next.values() if edge.budget == key]
 
     def resolve(self, origin: Step, target: str) -> str:
         """A target as a step's name; a relative one is seen from the step that asked."""

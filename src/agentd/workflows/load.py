@@ -10,7 +10,7 @@ from agentd.model.workflow import KINDS, Edge, Step, Workflow
 HEADER = ("name", "about", "of", "starts", "commands", "entries", "defaults", "steps")
 STEP = ("phase", *KINDS, "needs", "when", "produces", "tools", "next")
 DEEPEST = 20
-EDGE = ("to", "at_most", "then", "rewind", "waive")
+EDGE = ("to", "at_most", "then", "rewind", "waive", "budget")
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -99,6 +99,8 @@ class _Reader:
             raise self.refuse("an edge needs 'to'", line, step)
         if ("at_most" in keys) != ("then" in keys):
             raise self.refuse("'at_most' and 'then' go together", line, step)
+        if "budget" in keys and "at_most" not in keys:
+            raise self.refuse("a 'budget' needs 'at_most'", line, step)
         limit = self.word(keys["at_most"], "at_most", step) if "at_most" in keys else None
         return Edge(
             to=self.word(keys["to"], "to", step),
@@ -106,6 +108,7 @@ class _Reader:
             then=self.word(keys["then"], "then", step) if "then" in keys else None,
             rewind="rewind" in keys and self.flag(keys["rewind"], "rewind", step),
             waive="waive" in keys and self.flag(keys["waive"], "waive", step),
+            budget=self.word(keys["budget"], "budget", step) if "budget" in keys else "",
         )
 
     def step(self, name: str, node: yaml.Node, line: int) -> Step:

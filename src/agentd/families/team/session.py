@@ -123,11 +123,8 @@ def _retries(top: Work, task: str, workflow: Workflow, counts: Mapping[str, int]
     known = {name: dict(found) for name, found in (top.state.fields.get("retry_counts") or {}).items()}
     mine: dict[str, int] = {}
     for key, count in counts.items():
-        name, _, word = key.rpartition(".")
-        step = workflow.steps.get(name)
-        edge = workflow.edge(step, word) if step else None
-        phase = workflow.steps[edge.to].phase if edge and edge.to in workflow.steps else ""
-        if phase in REPAIRS and word != "failed":
+        phases = {workflow.steps[edge.to].phase for _, edge in workflow.counted(key) if edge.to in workflow.steps}
+        for phase in phases.intersection(REPAIRS):
             mine[phase] = mine.get(phase, 0) + count
     # A person's answer refills a budget, and what was tried before stays told.
     merged = {phase: max(mine.get(phase, 0), known.get(task, {}).get(phase, 0)) for phase in REPAIRS}
