@@ -38,7 +38,7 @@ def says(role: str, **artifacts: Any) -> dict[str, Any]:
 def codes() -> list[dict[str, Any]]:
     """The coder's scene in each program's own way of writing a file."""
     when = r"You are Coder\.(?=.*Your working folder: (?P<root>[^\n]+))"
-    ways = {
+    ways: dict[str, list[dict[str, Any]]] = {
         "Write": [{"Write": {"file_path": f"{{{{root}}}}/{name}", "content": text}} for name, text in _files().items()],
         "write_file": [
             {"write_file": {"file_path": f"{{{{root}}}}/{name}", "content": text}} for name, text in _files().items()

@@ -13,7 +13,8 @@ HIGH = [{"severity": "high", "file": "tally/top.py", "description": "No limit."}
 
 
 def blocking(step: str, words: str = "It is not good enough.") -> dict[str, Any]:
-    more = {"audit": {"findings": HIGH}, "review": {"verdict": "NEEDS FIXES"}}.get(step, {})
+    found: dict[str, dict[str, Any]] = {"audit": {"findings": HIGH}, "review": {"verdict": "NEEDS FIXES"}}
+    more = found.get(step, {})
     return {"say": say("BLOCKED", words, **more)}
 
 
