@@ -19,7 +19,8 @@ SHOWN = 20
 _EXPOSED = re.compile(
     r"\b(?:auth\w*|login|logout|passw\w*|token|secret|credential|cookie|session_?id|permission|crypt\w*|jwt|oauth\w*|csrf|cors|"
     r"socket|https?|requests?|urllib|fetch|url|upload|download|redirect|argv|stdin|getenv|environ|input|deserial\w*|pickle|eval|exec|"
-    r"subprocess|popen|shell|sql|query|html|innerhtml|sanitiz\w*|escape)\b",
+    r"subprocess|popen|shell|sql|query|html|innerhtml|sanitiz\w*|escape|headers?|cookies?|validat\w*|file_?names?|basename|realpath|"
+    r"symlink|traversal|extract\w*|archive|tarfile|zipfile|chmod)\b",
     re.IGNORECASE,
 )
 
