@@ -17,6 +17,7 @@ from agentd.errors import AgentdError
 from agentd.process.plain import Ended, run_plain
 
 TIMEOUT = 600
+_HARDLY_ANY = 1 << 20
 INSTALL = "sudo apt install git   # or: dnf install git, pacman -S git, xcode-select --install"
 # All other GIT_* variables are removed: a hook that calls agentd sets some, and they can point to another repository.
 KEPT = ("GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
@@ -57,7 +58,19 @@ def run(
     lines = done.errors.decode(errors="replace").splitlines()[-3:]
     said = f"no end in {TIMEOUT} s" if done.late else " ".join(lines) or f"exit {done.code}"
     command = next((arg for arg in args if not arg.startswith("-") and "=" not in arg), "")  # after -c name=value
-    raise AgentdError(f"git {command} failed in {folder}: {said}", f"git -C {quoted(folder)} status")
+    fix = f"df -h {quoted(folder.parent)}   # make room, then run the same command again"
+    raise AgentdError(
+        f"git {command} failed in {folder}: {said}", fix if _is_full(folder) else f"git -C {quoted(folder)} status"
+    )
+
+
+def _is_full(folder: Path) -> bool:
+    """Whether the disk has hardly any room left: git does not always say why it could not write."""
+    try:
+        disk = os.statvfs(folder)
+    except OSError:
+        return False
+    return disk.f_bavail * disk.f_frsize < _HARDLY_ANY
 
 
 def text(folder: Path, *args: str, **options: Any) -> str:

@@ -100,8 +100,9 @@ def written(work: Work) -> tuple[str, ...]:
 
 
 def close_workspace(work: Work) -> None:
-    """Remove the workspace of a task, or of the run itself; what was written in it is kept."""
+    """Remove the workspace of a task, or of the run itself, that has nothing to land; what was written in it is kept."""
     _remove(work, landing_of(work).branch)
+    unlanded.clear(work.top.store.folder, task_name(work))
 
 
 def put_aside(work: Work) -> None:
