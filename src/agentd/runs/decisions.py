@@ -10,6 +10,7 @@ from agentd.model.stamp import PERSON
 from agentd.model.workflow import Step
 from agentd.runs import checksums
 from agentd.runs.choice import choose, valid_answer, writable
+from agentd.runs.persistence import persistently
 from agentd.runs.project import Project
 from agentd.runs.work import Work
 from agentd.state import answers
@@ -84,7 +85,7 @@ def give(project: Project, folder: Path, decision: Decision, answer: Answer) -> 
     said = choose(decision, answer)._replace(
         note=writable(answer.note), by=by, at=project.now(), asked_at=decision.asked_at
     )
-    while not answers.write(folder, said):
+    while not persistently(lambda: answers.write(folder, said)):
         earlier = valid_answer(folder, decision)
         if earlier is not None:
             return earlier

@@ -2,25 +2,22 @@
 
 import os
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Protocol
 
-from agentd.errors import DiskTrouble
 from agentd.model.workflow import Workflow
 from agentd.runs.laps import Laps
 from agentd.runs.layout import Layout
+from agentd.runs.persistence import persistently
 from agentd.runs.project import Project
 from agentd.state import durable, reading
 from agentd.state.codecs import State
 from agentd.state.layout import Place
 from agentd.state.store import Store
 
-# How often a save that has a person's decision in it is tried again, and how many seconds later.
-RETRIES, PAUSE = 3, 0.2
 # What agentd itself keeps in the folder of a run.
 OURS = ("journal.jsonl", "calls", "answers", "children", "stop.json", "base.json", "archive.json")
 
@@ -130,16 +127,12 @@ class Work:
                 if top.state is not top.saved:
                     top.keep("call", item=self.item)
         stamped = {**details, "clock": self.laps.stamp()}
-        left = RETRIES if self.state.decisions != self.saved.decisions else 0
-        while True:
-            try:
-                self.state = self.saved = self.store.save(self.state, self.project.now(), event, **stamped)
-                break
-            except DiskTrouble:  # nobody is asked again for an answer that only the disk did not take
-                if not left:
-                    raise
-                left -= 1
-                time.sleep(PAUSE)
+
+        def save() -> State:
+            return self.store.save(self.state, self.project.now(), event, **stamped)
+
+        decided = self.state.decisions != self.saved.decisions
+        self.state = self.saved = persistently(save) if decided else save()
         self.laps.close("save")
 
     def write(self, name: str, text: str) -> None:

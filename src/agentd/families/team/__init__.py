@@ -32,6 +32,7 @@ LAYOUT = Layout(
         "promoted",
         "dispatched",
         "active_tasks",
+        "grown",
     ),
     settings={"team": {"max_parallel": 2}},
     checks={

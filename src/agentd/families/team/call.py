@@ -91,15 +91,13 @@ class TeamCall(AgentCall):
         if step.what == "coder":
             concerns = result.gates.get("security_concerns")
             work.note("security_concerns", [str(each) for each in concerns] if isinstance(concerns, list) else [])
+            session.note_growth(work, note if word == "complex" else "")
         if step.what == "spec_agent":
             intake.merge_status(work)
         if self.role.name == "Architect" and result.next_agent == "designer":
             session.note(work, ui=result.reason)
         if word in ("unclear", "needs_info", "complex", "blocked"):
             work.note("asked", {"role": self.role.name, "words": note})
-        if word == "complex":  # the run of the task is cleared when its step ends
-            grown = dict(work.top.state.fields.get("grown") or {})
-            session.note(work, grown={**grown, work.item: note})
         notes = result.artifacts.get("notes")
         for each in notes if isinstance(notes, list) else [notes] if isinstance(notes, str) and notes else []:
             work.say(f"{self.role.name}: {str(each)[:300]}")

@@ -64,11 +64,10 @@ def write_minimal_artifacts(work: Work) -> Outcome:
 
 def leave_lean(work: Work) -> Outcome:
     """The task is more than a lean session is for: what was learned is kept, and the full session begins."""
-    grown = work.state.fields.get("grown")
-    why = "; ".join(map(str, grown.values())) if isinstance(grown, Mapping) else ""
+    why = "; ".join(session.grown(work).values())
     text = f"# Why this is no lean session\n\n{why}\n\n## The lean specification\n\n{work.read(SPEC)}\n"
     work.write("lean-notes.md", text)
-    session.note(work, mode="full", grown={})
+    session.note(work, mode="full", active_tasks={}, grown={})
     return Outcome("done", why)
 
 

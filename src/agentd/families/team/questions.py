@@ -22,7 +22,7 @@ def _leave(work: Work) -> Option:
 
 
 def _tried(work: Work) -> str:
-    attempts = [str(each) for each in work.state.fields.get(session.ATTEMPTS) or []]
+    attempts = [str(each) for each in work.state.fields.get("attempts") or []]
     return "\n".join(f"  {number}. {text}" for number, text in enumerate(attempts, 1)) or "  nothing is recorded"
 
 
@@ -118,9 +118,8 @@ def tests_cannot_run(work: Work) -> Question:
 
 
 def scope_has_grown(work: Work) -> Question:
-    grown = work.state.fields.get("grown")
-    said = [f"  {name}: {why}" for name, why in grown.items()] if isinstance(grown, Mapping) else []
-    text = "\n".join(["A coder found a task larger than planned:", *said, "Plan again?"])
+    found = "\n".join(f"  {name}: {why}" for name, why in session.grown(work).items())
+    text = f"A coder found a task larger than planned:\n{found}\nPlan again?"
     options = (
         Option("plan_again", f"Plan again {RECOMMENDED}"),
         Option("go_on", "Try the task as it is once more"),

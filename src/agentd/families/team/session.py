@@ -65,6 +65,21 @@ def add_known_issues(work: Work, found: Sequence[str]) -> None:
         note(work, known_issues=list(dict.fromkeys([*known, *found])))
 
 
+def grown(work: Work) -> Mapping[str, str]:
+    """The tasks that their coder found larger than planned, with the reason."""
+    found = work.top.state.fields.get("grown")
+    return found if isinstance(found, Mapping) else {}
+
+
+def note_growth(work: Work, why: str) -> None:
+    """Keep why a task is larger than planned, or that it is not: its own run is gone when it is decided what to do."""
+    with work.top.guard:
+        others = {name: text for name, text in grown(work).items() if name != work.item}
+        found = {**others, work.item: why} if why else others
+        if found != grown(work):
+            note(work, grown=found)
+
+
 def said_here(work: Work) -> tuple[Decision, ...]:
     """The answered decisions of a run, the oldest first."""
     mine = "/".join(work.items_above())
