@@ -15,7 +15,7 @@ from tests.built_in import read_built_in
 
 SRC = Path(__file__).parents[1] / "src"
 LEVELS = [
-    {"errors", "values"},
+    {"errors", "patterns", "values"},
     {"clock", "files", "model", "process", "redaction", "temporary", "workers"},
     {"text"},
     {"engine", "workflows", "state", "git", "usage", "agents", "evidence", "prompts"},
@@ -248,6 +248,7 @@ def test_the_words_of_a_family_stand_in_its_own_room() -> None:
 # An adapter turns values into values: whatever it may use is listed, and of what could do more, which part.
 ADAPTED = {
     "agentd.errors",
+    "agentd.patterns",
     "agentd.values",
     "agentd.model",
     *(f"agentd.agents.{name}" for name in (*ADAPTERS, "events", "protocol")),

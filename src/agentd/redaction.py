@@ -6,6 +6,8 @@ from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
+from agentd.patterns import regex
+
 MARKER = "[redacted]"
 SHORTEST = 8
 
@@ -20,7 +22,7 @@ _FIELD = r"(?:api_?key|access_?token|refresh_?token|id_?token|client_?secret)"
 _SCHEME = r"(?:bearer|basic|token|apikey)[ \t]{1,4}"
 _PEM = r"-----%s [A-Z0-9 ]{0,40}PRIVATE KEY-----"
 _RULES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = tuple(
-    (tuple(hints.split()), re.compile(pattern, re.ASCII))
+    (tuple(hints.split()), regex(pattern, re.ASCII))
     for hints, pattern in (
         # A key that ends is taken whole; one that was cut off, as far as it looks like a key.
         ("private", rf"{_PEM % 'BEGIN'}[^-]*+(?:-(?!----)[^-]*+)*+{_PEM % 'END'}"),
@@ -45,17 +47,15 @@ _RULES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = tuple(
     )
 )
 
-_KEY_BEGIN, _KEY_END = (re.compile(_PEM % word) for word in ("BEGIN", "END"))
-_KEY_PART = re.compile(
-    r"[A-Za-z0-9+/=]{1,128}|[A-Z][A-Za-z-]{1,40}: .{0,200}|"
-)  # its lines, and the headers of an old one
-_KEY_LINE = re.compile(r"^[A-Za-z0-9+/=]{40,}$", re.MULTILINE)
-_SECRET_NAME = re.compile(
+_KEY_BEGIN, _KEY_END = (regex(_PEM % word) for word in ("BEGIN", "END"))
+_KEY_PART = regex(r"[A-Za-z0-9+/=]{1,128}|[A-Z][A-Za-z-]{1,40}: .{0,200}|")  # its lines, and the headers of an old one
+_KEY_LINE = regex(r"^[A-Za-z0-9+/=]{40,}$", re.MULTILINE)
+_SECRET_NAME = regex(
     r"(?i)(?:keys?|tokens?|secrets?|passw(?:or)?ds?|pass|passphrase|credentials?|auth|(?<![a-z])pat)(?![a-z])"
 )
-_PASSWORD_NAME = re.compile(r"(?i)pass|secret")
-_HARMLESS = re.compile(r"(?i)[a-z]+(?:[-_. ][a-z]+)*|[\d.]+|https?://[^@\s]+")
-_PATH = re.compile(r"(?:~|\.\.?)?/[A-Z]?[a-z.-]+\d?(?:/|$)|[A-Za-z]:\\")
+_PASSWORD_NAME = regex(r"(?i)pass|secret")
+_HARMLESS = regex(r"(?i)[a-z]+(?:[-_. ][a-z]+)*|[\d.]+|https?://[^@\s]+")
+_PATH = regex(r"(?:~|\.\.?)?/[A-Z]?[a-z.-]+\d?(?:/|$)|[A-Za-z]:\\")
 
 
 def redact(text: str, secrets: Iterable[str] = ()) -> str:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from agentd.patterns import regex
 from agentd.values import dataclass
 
 Call = Mapping[str, Any]
@@ -17,8 +18,8 @@ EDITS = ("edit", "delete", "move")
 HARMLESS = ("read", "search", "think")
 # How agents write a tool of an MCP server: mcp__agentd__x (Claude), mcp.agentd.x (Codex), agentd_x (OpenCode),
 # x (agentd MCP Server) (Gemini). A command to run can look like all but the first two, so only those may be one.
-_PREFIXED = re.compile(rf"mcp(?:__|_|\.){SERVER}(?:__|_|\.)([\w-]+)")
-_NAMED = re.compile(rf"(?:Tool: )?{SERVER}(?:__|[_./-]|: )([\w-]+)|([\w-]+) \({SERVER} MCP Server\)")
+_PREFIXED = regex(rf"mcp(?:__|_|\.){SERVER}(?:__|_|\.)([\w-]+)")
+_NAMED = regex(rf"(?:Tool: )?{SERVER}(?:__|[_./-]|: )([\w-]+)|([\w-]+) \({SERVER} MCP Server\)")
 
 
 @dataclass(frozen=True)

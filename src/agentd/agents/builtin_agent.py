@@ -6,7 +6,6 @@ A conversation is kept in the run's `calls` folder, in a file named by its id, o
 import asyncio
 import json
 import os
-import re
 import sys
 import uuid
 import warnings
@@ -21,12 +20,13 @@ from agentd.agents.events import CallFailed
 from agentd.agents.file_edits import write
 from agentd.agents.mcp_client import Tools, opened
 from agentd.agents.script import Trouble
+from agentd.patterns import regex
 from agentd.redaction import redact, secret_values
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
 
-SESSION = re.compile(r"[0-9a-f]{32}")
+SESSION = regex(r"[0-9a-f]{32}")
 EFFORTS = ("minimal", "low", "medium", "high", "xhigh", "max")
 WRONG_CALLS = 5  # how often in a row a model may call one tool wrongly
 

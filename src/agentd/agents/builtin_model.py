@@ -1,11 +1,11 @@
 """The model behind the built-in agent: found through pydantic-ai, its errors classified, its tools and its usage."""
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from agentd.agents.builtin_tools import ERROR, Offer
 from agentd.agents.event_writer import emit
 from agentd.agents.events import CallFailed, classify
+from agentd.patterns import regex
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 SHOWN = 2000
-OPENAI = re.compile(r"^openai(-chat|-responses)?:")
+OPENAI = regex(r"^openai(-chat|-responses)?:")
 
 
 def find_model(told: Json, key: str) -> "Model":

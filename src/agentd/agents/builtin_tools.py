@@ -16,6 +16,7 @@ from agentd import process
 from agentd.agents.file_edits import edited, inside, write
 from agentd.agents.script import Trouble
 from agentd.errors import AgentdError
+from agentd.patterns import regex
 from agentd.redaction import redact, secret_values
 from agentd.values import dataclass
 
@@ -26,7 +27,7 @@ LONGEST_LINE = 500
 SECONDS, MOST_SECONDS = 120, 600
 SKIPPED = {".git", ".hg", ".svn", "node_modules", ".venv", "venv", "__pycache__", ".tox", ".mypy_cache", ".ruff_cache"}
 CLOSED = {".git", ".ssh", ".gnupg", ".aws"}
-SECRETS = re.compile(
+SECRETS = regex(
     r"\.env(?!\.(?:example|sample|template|dist)$)(?:\..+)?|.+\.(?:pem|key|p12|pfx|jks|keystore|kdbx)|id_(?:rsa|dsa|ecdsa|ed25519)"
     r"|\.(?:netrc|npmrc|pypirc|htpasswd|git-credentials|pgpass)|credentials(?:\.\w+)?|secrets?\.(?:json|ya?ml|toml|env)"
 )

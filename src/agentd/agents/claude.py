@@ -5,13 +5,13 @@ It runs with the person's own login and settings; tools that a job does not gran
 
 import json
 import os
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 
 from agentd.agents.events import Event, amount_of, classify, count_of, failed, parse, text_of, unfinished
 from agentd.model.job import EFFORT, Command, Failure, Job, Reply
 from agentd.model.usage import Usage
+from agentd.patterns import regex
 
 ENV = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -27,7 +27,7 @@ ENV = {
     "ENABLE_TOOL_SEARCH": "false",  # else it has to search for the tools of its step
 }
 EDITS = ("Edit", "Write")
-SPECIAL, ESCAPED = re.compile(r"[]\\[*?!#{}]"), r"\\\g<0>"
+SPECIAL, ESCAPED = regex(r"[]\\[*?!#{}]"), r"\\\g<0>"
 # What it calls a failure, where that says more than its message.
 KINDS: dict[str, Failure] = {
     "authentication_failed": "auth",
@@ -44,7 +44,7 @@ KINDS: dict[str, Failure] = {
 }
 # The settings that end a call in the middle, by what the program says then.
 CAPS = {"error_max_turns": "[calls] max_turns", "error_max_budget_usd": "[calls] max_cost"}
-OVER = re.compile(r"(?i)(?:hit|reached) your|out of .{0,10}usage|limit (?:reached|is set to)|\bresets\b|quota")
+OVER = regex(r"(?i)(?:hit|reached) your|out of .{0,10}usage|limit (?:reached|is set to)|\bresets\b|quota")
 SINCE = "model_usage_since_last_result"
 FRESH = ("inputTokens", "cacheCreationInputTokens", "input_tokens", "cache_creation_input_tokens")
 CACHED = ("cacheReadInputTokens", "cache_read_input_tokens")

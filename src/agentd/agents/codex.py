@@ -6,13 +6,13 @@ it write nowhere, or below its folders only. MCP servers of the person's own can
 
 import json
 import os
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 
 from agentd.agents.events import Ending, Event, classify, count_of, failed, load, parse, text_of, unfinished
 from agentd.model.job import EFFORT, Command, Failure, Job, Reply
 from agentd.model.usage import Usage
+from agentd.patterns import regex
 
 INSTRUCTIONS = "codex-instructions.md"
 # What would be in every request, or on the net, and no job needs; a name that a version does not know is passed over.
@@ -28,8 +28,8 @@ OFF = {
 }
 PASSED = ("AGENTD_RUN", "AGENTD_DESK", "AGENTD_CALL", "AGENTD_PROCESS", "PYTHONPATH")
 TOOLS = {"command_execution": "exec_command", "file_change": "apply_patch"}
-SERVER = re.compile(r"required MCP servers failed to initialize: (?:agentd: )?(.+?)(?: \(code -\d+\))?$")
-READ_ONLY = re.compile(r"Read-only file system|Operation not permitted")
+SERVER = regex(r"required MCP servers failed to initialize: (?:agentd: )?(.+?)(?: \(code -\d+\))?$")
+READ_ONLY = regex(r"Read-only file system|Operation not permitted")
 
 
 def command(job: Job) -> Command:

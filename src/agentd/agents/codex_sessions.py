@@ -1,13 +1,13 @@
 """The files in which codex keeps its conversations: only they tell which model answered."""
 
-import re
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
 from agentd.agents.events import load
+from agentd.patterns import regex
 
-SESSION = re.compile(r"[0-9A-Za-z-]{8,64}")
+SESSION = regex(r"[0-9A-Za-z-]{8,64}")
 
 
 def answered_by(session: str, places: Sequence[str]) -> str:

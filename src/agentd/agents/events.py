@@ -4,12 +4,12 @@ A transcript begins and ends with a line of agentd's own: `{"agentd": "begin", â
 """
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from agentd.model.job import Failure, Reply
+from agentd.patterns import regex
 from agentd.values import dataclass
 
 Event = Mapping[str, Any]
@@ -17,24 +17,22 @@ Event = Mapping[str, Any]
 BEGIN, END = "begin", "end"
 # The error of a program that printed its help instead of a result.
 UNKNOWN = "it does not know an argument it was started with; `args` in its section of the configuration adds some"
-_STATUS = re.compile(r"(?<![\d.])([45]\d\d)(?![\d.])")
-_ADDRESS = re.compile(r"https?://\S+")
-_WAIT = re.compile(r"(?i)retry[-_ ]?(?:after|in)\D{0,12}?(\d+(?:\.\d+)?)\s*(ms|m(?:in(?:ute)?s?)?\b|h(?:ours?)?\b)?")
-_LOST = re.compile(
+_STATUS = regex(r"(?<![\d.])([45]\d\d)(?![\d.])")
+_ADDRESS = regex(r"https?://\S+")
+_WAIT = regex(r"(?i)retry[-_ ]?(?:after|in)\D{0,12}?(\d+(?:\.\d+)?)\s*(ms|m(?:in(?:ute)?s?)?\b|h(?:ours?)?\b)?")
+_LOST = regex(
     r"(?i)(?:session|thread|conversation|rollout)\b.{0,80}?\b(?:not found|does not exist|no such|invalid)|no (?:conversation|session|rollout|saved session)\b.{0,40}?\bfound"
 )
-_QUOTA = re.compile(
+_QUOTA = regex(
     r"(?i)(?<!check )quota|usage limit|insufficient.{0,10}(?:credit|balance|funds)|credit balance|billing|limit (?:will )?resets?|out of credits|payment required"
 )
-_AUTH = re.compile(
+_AUTH = regex(
     r"(?i)not logged in|log ?in|unauthori[sz]ed|authenticat|api[ _-]?key|credential|forbidden|permission[_ ]denied|invalid auth"
 )
-_WARNING = re.compile(
-    r"(?i)^\W*warn(?:ing)?\b|\bdeprecated\b|\bunknown model\b|\bmodel\b.{0,80}\bnot (?:found|supported)\b"
-)
+_WARNING = regex(r"(?i)^\W*warn(?:ing)?\b|\bdeprecated\b|\bunknown model\b|\bmodel\b.{0,80}\bnot (?:found|supported)\b")
 # Not about how it was started: its terminal, its helpers, what agentd itself looks after; a line of its help.
-_TRIFLE = re.compile(r"(?i)terminal|colou?r|ripgrep|yolo|PATH aliases|^\s*-|^\s+at ")
-_TRANSIENT = re.compile(
+_TRIFLE = regex(r"(?i)terminal|colou?r|ripgrep|yolo|PATH aliases|^\s*-|^\s+at ")
+_TRANSIENT = regex(
     r"(?i)rate.?limit|too many requests|overloaded|high demand|timed? ?out|connection|stream|temporar|unavailable|internal server error|econn|socket|network|fetch failed|reset by peer|try again|exhausted|at capacity"
 )
 

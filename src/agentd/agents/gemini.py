@@ -6,7 +6,6 @@ It runs with the person's own login and settings; tools that a job does not gran
 import hashlib
 import json
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 from agentd.agents.events import UNKNOWN, Ending, Event, classify, count_of, failed, load, parse, text_of, unfinished
 from agentd.model.job import Command, Failure, Job, Reply
 from agentd.model.usage import Usage
+from agentd.patterns import regex
 
 READ = ("read_file", "read_many_files", "list_directory", "glob", "grep_search")
 EDIT = ("write_file", "replace")
@@ -33,13 +33,11 @@ CODES: Mapping[int, tuple[Failure, str]] = {
 }
 DENIED = ("policy_violation", "tool_not_registered")
 LIMITED = (429, 499, 503)
-_MENTION = re.compile(r"(?<!\\)@(?=[^\s,;!?()\[\]{}.])")
-_NOISE = re.compile(
-    r"\x1b\[[\d;]*m|^Warning: .*|^Ripgrep .*|^YOLO mode .*|^MCP issues .*|^ +at .*|^Error executing tool .*"
-)
-_QUOTA = re.compile(r"\b(Terminal|Retryable)QuotaError\b")
-_ADVICE = re.compile(r"\nPlease wait and try again later\. .*")
-_API_ERROR = re.compile(r"(?s)^\[API Error: (.*)\]")
+_MENTION = regex(r"(?<!\\)@(?=[^\s,;!?()\[\]{}.])")
+_NOISE = regex(r"\x1b\[[\d;]*m|^Warning: .*|^Ripgrep .*|^YOLO mode .*|^MCP issues .*|^ +at .*|^Error executing tool .*")
+_QUOTA = regex(r"\b(Terminal|Retryable)QuotaError\b")
+_ADVICE = regex(r"\nPlease wait and try again later\. .*")
+_API_ERROR = regex(r"(?s)^\[API Error: (.*)\]")
 
 
 def command(job: Job) -> Command:

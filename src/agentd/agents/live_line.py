@@ -5,14 +5,15 @@ person's own may print any of them. A field of an unexpected type is ignored; no
 """
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 
+from agentd.patterns import regex
+
 LONGEST = 200
-_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
+_ESCAPES = regex(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
 # Control characters, marks of the writing direction, surrogates. White space is handled by `tidy`.
-_UNSEEN = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-_SERVER = re.compile(r"^(?:mcp__.+?__|mcp_[^_]+_|agentd_)(?=.)")  # the MCP server in the name of its tool
+_UNSEEN = regex(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_SERVER = regex(r"^(?:mcp__.+?__|mcp_[^_]+_|agentd_)(?=.)")  # the MCP server in the name of its tool
 _LONG = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 _OWN = ("tokens_in", "tokens_out")
 _SHORT = ("input", "output", "reasoning")

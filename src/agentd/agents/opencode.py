@@ -5,7 +5,6 @@ It runs with the person's own login and settings, and as an agent of its own tha
 
 import json
 import os
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -25,15 +24,16 @@ from agentd.agents.events import (
 )
 from agentd.model.job import Command, Failure, Job, Reply
 from agentd.model.usage import Usage
+from agentd.patterns import regex
 
 SERVED = "agentd_"
 LOGS = ("--print-logs", "--log-level", "WARN")  # the only place that tells of a server that did not start
 SECRETS = {"*": "allow", "*.env": "deny", "*.env.*": "deny", "*.env.example": "allow"}
 DENIED = ("Model tried to call unavailable tool", "The user has specified a rule", "The user rejected permission")
-NO_SERVER = re.compile(r'"server unavailable" key=agentd\b')
-_LOGGED = re.compile(r'\berror="((?:[^"\\]|\\.)*)"')
-_SECONDS = re.compile(r"[0-9]{1,6}")
-_COLOUR = re.compile(r"\x1b\[[\d;]*m")
+NO_SERVER = regex(r'"server unavailable" key=agentd\b')
+_LOGGED = regex(r'\berror="((?:[^"\\]|\\.)*)"')
+_SECONDS = regex(r"[0-9]{1,6}")
+_COLOUR = regex(r"\x1b\[[\d;]*m")
 
 
 def command(job: Job) -> Command:

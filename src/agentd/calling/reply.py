@@ -1,23 +1,23 @@
 """What an agent states in words: a structured line, never a word found somewhere in its prose."""
 
 import json
-import re
 from collections.abc import Collection, Iterator
 from typing import Literal
 
+from agentd.patterns import regex
 from agentd.text.outline import closes, opens, split_lines
 from agentd.values import dataclass
 
-_QUOTE_OR_LIST = re.compile(r"[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?")
-_NO_CODE = re.compile(r" {0,3}(?:(?:> ?)+ {0,3})?(?:(?:[-*+]|\d{1,9}[.)])[ \t]{1,4})?(?=\S)")  # deeper is code
-_PASS = re.compile(
+_QUOTE_OR_LIST = regex(r"[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?")
+_NO_CODE = regex(r" {0,3}(?:(?:> ?)+ {0,3})?(?:(?:[-*+]|\d{1,9}[.)])[ \t]{1,4})?(?=\S)")  # deeper is code
+_PASS = regex(
     r"(\*\*|__|)(?:PASS|<review>[ \t]*PASS[ \t]*</review>)"
     r"(?:[ \t]*[:：]|\1(?:[ \t]*[:：]|[ \t]+[-–—][ \t]|[.!。]?[ \t]*\Z))"
 )
-_CODE = re.compile(r"(`{1,3})([^`]+)\1")
-_AGAINST = re.compile(r"(?:#{1,6}[ \t]+)?[`*_\[(]*(?:NEEDS[_ -]?REVISION|FAIL(?:ED)?|NOT[_ ]PASS)(?![A-Za-z0-9])")
-_TAG_AGAINST = re.compile(r"<review>[ \t]*NEEDS[_ -]?REVISION[ \t]*</review>")
-_AGAINST_WORD = re.compile(r"\bNEEDS[_ -]?REVISION\b")
+_CODE = regex(r"(`{1,3})([^`]+)\1")
+_AGAINST = regex(r"(?:#{1,6}[ \t]+)?[`*_\[(]*(?:NEEDS[_ -]?REVISION|FAIL(?:ED)?|NOT[_ ]PASS)(?![A-Za-z0-9])")
+_TAG_AGAINST = regex(r"<review>[ \t]*NEEDS[_ -]?REVISION[ \t]*</review>")
+_AGAINST_WORD = regex(r"\bNEEDS[_ -]?REVISION\b")
 
 
 @dataclass(frozen=True)

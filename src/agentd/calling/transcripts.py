@@ -18,13 +18,14 @@ from agentd.agents.events import BEGIN, END, count_of, load, text_of, warnings_i
 from agentd.agents.table import ADAPTERS
 from agentd.calling import roster
 from agentd.model.job import Job, Reply
+from agentd.patterns import regex
 from agentd.redaction import redact, secret_values
 from agentd.runs.overview import begun
 from agentd.runs.work import Work
 from agentd.state import durable
 from agentd.values import dataclass
 
-CALL = re.compile(r"(?P<step>.+)-(?P<visit>\d+)\.(?P<attempt>\d+)")
+CALL = regex(r"(?P<step>.+)-(?P<visit>\d+)\.(?P<attempt>\d+)")
 MEGABYTE = 1 << 20
 
 

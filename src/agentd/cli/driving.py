@@ -1,6 +1,5 @@
 """What the commands share that drive a run: their options, and the person at the terminal."""
 
-import re
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,11 +16,12 @@ from agentd.cli.face import attended_to, json_option, known_layouts
 from agentd.cli.live import View, is_terminal
 from agentd.cli.output import CONTROL
 from agentd.model.decision import Answer, Decision
+from agentd.patterns import regex
 from agentd.runs import answer_file
 from agentd.runs.project import Project
 from agentd.runs.recovery import recovered
 
-BULLET = re.compile(r"[-*+]\s")
+BULLET = regex(r"[-*+]\s")
 LISTED = 8
 OTHER = "Other…"
 F = TypeVar("F", bound=Callable[..., Any])

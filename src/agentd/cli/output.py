@@ -1,17 +1,16 @@
 """What a command prints: one JSON document for a program, or lines for a person that cannot steer the terminal."""
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import click
 
+from agentd.patterns import regex
+
 # A whole sequence for the terminal, or a control character by itself.
-CONTROL = re.compile(
-    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
-)
-_UNESCAPED = re.compile(r"[\x7f-\x9f]")  # control characters that JSON leaves as they are
+CONTROL = regex(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_UNESCAPED = regex(r"[\x7f-\x9f]")  # control characters that JSON leaves as they are
 
 
 def tell(as_json: bool, data: Mapping[str, Any], lines: Iterable[str], code: int = 0) -> int:

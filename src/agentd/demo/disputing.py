@@ -15,6 +15,7 @@ from agentd.families.change.archive.history import History, history
 from agentd.families.change.impl import impl
 from agentd.families.change.plan import Wishes, plan
 from agentd.library import snapshot
+from agentd.patterns import regex
 from agentd.runs.project import Project
 from agentd.runs.report import Report
 from agentd.values import dataclass
@@ -29,7 +30,7 @@ SENTENCES = (
     "`top(text, n=10)` SHALL give at most n pairs of word and number, the most frequent first, and raise `ValueError` if n is negative.",
 )
 OWN = ("### R3 - No words, no pairs", "### Scenario: a negative number")  # what each change has besides
-CONFLICT = re.compile(r"^<{7} theirs\n(.*?)^\|{7} .*?^>{7} ours\n", re.MULTILINE | re.DOTALL)
+CONFLICT = regex(r"^<{7} theirs\n(.*?)^\|{7} .*?^>{7} ours\n", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)

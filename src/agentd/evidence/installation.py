@@ -13,6 +13,7 @@ from agentd.evidence.detection.node import manager_of
 from agentd.evidence.detection.python import MARKS, REQUIREMENTS, venv_of
 from agentd.model.command import Command
 from agentd.model.evidence import Result
+from agentd.patterns import regex
 
 # The folders that a project's commands need beside its files, and git does not keep.
 INSTALLED = ("node_modules", ".venv", "venv", "vendor")
@@ -20,10 +21,10 @@ LAUNCHERS = ("uv", "poetry", "make", "just", "tox")
 EXTRAS = ("test", "tests", "testing", "dev", "develop")
 MOST = 20  # requirements that a line to paste spells out
 PATIENCE = 10.0
-_PYTHON = re.compile(r"(python|pypy)[\d.]*$")
+_PYTHON = regex(r"(python|pypy)[\d.]*$")
 _NODE = ("npm", "npx", "pnpm", "yarn", "node")
 _FIND = "import importlib.util as u, sys; sys.exit(u.find_spec(sys.argv[1]) is None)"
-_NOT_THERE = re.compile(r"No module named|ModuleNotFoundError|Cannot find (module|package)|MODULE_NOT_FOUND")
+_NOT_THERE = regex(r"No module named|ModuleNotFoundError|Cannot find (module|package)|MODULE_NOT_FOUND")
 
 
 def absent_launchers() -> frozenset[str]:

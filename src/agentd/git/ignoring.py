@@ -1,13 +1,13 @@
 """Ignored files, and the list of them that is not part of the project (`info/exclude`)."""
 
-import re
 from pathlib import Path
 
 from agentd.errors import AgentdError
 from agentd.git.program import run, text
 from agentd.git.repository import top
+from agentd.patterns import regex
 
-_SPECIAL = re.compile(r"[\\*?\[]")
+_SPECIAL = regex(r"[\\*?\[]")
 
 
 def exclude_file(folder: Path) -> Path | None:

@@ -1,19 +1,19 @@
 """Merges commits and moves refs without a work tree: no index, no checkout and no file of a person is involved."""
 
 import os
-import re
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 from agentd.errors import AgentdError
 from agentd.git.program import fields, person, run, text
+from agentd.patterns import regex
 from agentd.process.plain import run_plain
 from agentd.values import dataclass
 
 NEEDED = (2, 38)  # `merge-tree --write-tree`
 _MOST_NAMED = 1000  # paths on a command line
-_VERSION = re.compile(r"(\d+)\.(\d+)")
+_VERSION = regex(r"(\d+)\.(\d+)")
 
 
 @dataclass(frozen=True)

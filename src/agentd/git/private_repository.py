@@ -6,7 +6,6 @@ files are read with the lending repository's settings and an index that was kept
 """
 
 import os
-import re
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -16,10 +15,11 @@ from agentd import files, temporary
 from agentd.errors import AgentdError
 from agentd.git.checkout import LEFT_BEHIND
 from agentd.git.program import fields, quoted, run, text
+from agentd.patterns import regex
 from agentd.values import dataclass
 
 _GITLINK = b"160000 "
-_COMMIT = re.compile(rb"\b(?:[0-9a-f]{40}|[0-9a-f]{64})\b")
+_COMMIT = regex(rb"\b(?:[0-9a-f]{40}|[0-9a-f]{64})\b")
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -11,6 +10,7 @@ from pathlib import Path
 from agentd import files
 from agentd.git import checkout, trees
 from agentd.git.program import fields, text
+from agentd.patterns import regex
 
 # Folders with installed or built files, which can be made again.
 MADE = frozenset(
@@ -19,7 +19,7 @@ MADE = frozenset(
 )
 MOST = 20_000
 # The other settings that change how git reads files are replaced by those of `program`.
-_DECIDES = re.compile(r"filter\..+|core\.(worktree|attributesfile|filemode|symlinks|ignorecase)")
+_DECIDES = regex(r"filter\..+|core\.(worktree|attributesfile|filemode|symlinks|ignorecase)")
 ATTRIBUTES = "info/attributes"
 
 

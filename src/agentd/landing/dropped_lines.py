@@ -3,18 +3,18 @@
 This is told and blocks nothing: a settlement may have to drop a line. A line that was rewritten is not counted.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from difflib import SequenceMatcher
 from pathlib import Path
 
 from agentd.git import trees
 from agentd.model.evidence import Changed
+from agentd.patterns import regex
 
 LIKE = 0.6  # how much two lines have in common of which one is the other rewritten
 WHOLE = "the whole file"
 _MOST_COMPARED = 20_000  # pairs of lines
-_WORD = re.compile(r"\w+")
+_WORD = regex(r"\w+")
 Texts = Mapping[str, str | None]
 
 

@@ -11,12 +11,14 @@ import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from agentd.patterns import regex
+
 STAR, ONE, ANY_DEPTH = "\0", "\1", "**"
 READINGS = 3  # more character classes in a pattern than this are read as `*`
-_CLASS = re.compile(r"\[[^][]+\]")
+_CLASS = regex(r"\[[^][]+\]")
 # Alternatives and escapes, which not every reader of patterns knows; each may be as long as a name.
-_ALTERNATIVES = re.compile(r"\{[^{}]*\}|[@+!?*]\([^()]*\)|\\.")
-_ODD_CLASS = re.compile(r"\[:|\[[!^]?\]")
+_ALTERNATIVES = regex(r"\{[^{}]*\}|[@+!?*]\([^()]*\)|\\.")
+_ODD_CLASS = regex(r"\[:|\[[!^]?\]")
 
 Pattern = tuple[str, ...]
 

@@ -22,6 +22,7 @@ from agentd.evidence.detection.folder import MANIFESTS
 from agentd.evidence.detection.node import LOCKS
 from agentd.git.program import fields
 from agentd.landing import local_files
+from agentd.patterns import regex
 from agentd.runs.project import Project
 from agentd.runs.worktree import beside
 from agentd.state import crash, durable, lock, reading
@@ -31,11 +32,11 @@ HOME, MADE, TREE, ABOUT = "environments", "made", "tree", "about.json"
 VERSION = 1
 _IN_USE = 3600.0  # seconds
 _TURN = 0.2  # seconds between two looks at whether to go on waiting
-_LOCK = re.compile(
+_LOCK = regex(
     rf"{'|'.join(map(re.escape, LOCKS))}|bun\.lockb?|(uv|poetry|pdm|Pipfile|Cargo|Gemfile|composer|mix|deno|pubspec)\.lock"
     r"|go\.sum|pylock[\w.-]*\.toml|gradle\.lockfile|packages\.lock\.json|[\w.-]*requirements[\w.-]*\.(txt|in)"
 )
-_WORDS = re.compile(r"[^\s;&|<>()'\"]+")
+_WORDS = regex(r"[^\s;&|<>()'\"]+")
 # What package managers write with each installation.
 _MARKS = (".package-lock.json", ".modules.yaml", ".yarn-state.yml", ".yarn-integrity")
 _MANIFESTS = {*MANIFESTS, "composer.json", "Gemfile", "Pipfile"}

@@ -21,6 +21,7 @@ from typing import Any
 from agentd.errors import AgentdError
 from agentd.git import repository
 from agentd.landing import workspace
+from agentd.patterns import regex
 from agentd.runs.worktree import beside, workspaces_folder
 from agentd.state import durable, lock, reading
 from agentd.state.layout import private_folder, state_folder
@@ -31,7 +32,7 @@ LONGEST = 60  # of the path of a temporary folder: a socket in it has room for 4
 MOST_NAME = 63  # letters of a database's name in PostgreSQL; MySQL takes one more
 NOTE = "ports.json"
 _PATIENCE = 30.0
-_TEMPORARY = re.compile(r"/.*-agentd/tmp/[0-9a-f]{8}|/.*/agentd-[0-9]+-[0-9a-f]{8}", re.DOTALL)
+_TEMPORARY = regex(r"/.*-agentd/tmp/[0-9a-f]{8}|/.*/agentd-[0-9]+-[0-9a-f]{8}", re.DOTALL)
 
 
 def variables(root: Path, run: str, task: str) -> dict[str, str]:

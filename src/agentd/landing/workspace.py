@@ -6,7 +6,6 @@ knows of it is kept in git's private folder, where no agent's tools lead.
 
 import json
 import os
-import re
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +19,7 @@ from agentd.git.private_repository import lender
 from agentd.git.program import quoted, run
 from agentd.landing import folders, given_files
 from agentd.landing.run_branch import RunBranch
+from agentd.patterns import regex
 from agentd.runs.worktree import workspaces_folder
 from agentd.state import durable, reading
 from agentd.state.layout import NAME, private_folder
@@ -28,7 +28,7 @@ from agentd.values import dataclass
 RECORDS, RECORD, INDEX = "workspaces", "workspace.json", "index"
 ALLOWED = "use letters, digits, single dots, dashes and underscores, at most 100, and no .lock at the end"
 WHYS = ("", "conflict", "red")
-_HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
+_HASH = regex("[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 class CouldNotStart(AgentdError):

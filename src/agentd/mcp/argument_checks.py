@@ -1,17 +1,17 @@
 """What no tool takes, whatever its schema, and what is wrong with arguments in words an agent can act on."""
 
 import os
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from pydantic import ValidationError
 
 from agentd.errors import Refused
+from agentd.patterns import regex
 from agentd.runs.call_scope import Desk
 from agentd.runs.safe_paths import LARGEST, holds_secret
 
-_UNWRITABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+_UNWRITABLE = regex(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
 
 def check_arguments(desk: Desk, arguments: dict[str, Any]) -> None:

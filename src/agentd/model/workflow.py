@@ -1,11 +1,11 @@
 """A workflow is a table of steps; this is the table as values. Loading and proving it is `workflows/`."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import field
 from functools import cached_property
 from typing import Literal
 
+from agentd.patterns import regex
 from agentd.values import dataclass
 
 Kind = Literal["agent", "ask", "do", "each", "end"]
@@ -13,7 +13,7 @@ KINDS: tuple[Kind, ...] = ("agent", "ask", "do", "each", "end")
 RELATIVE = ("@again", "@phase", "@previous", "@past")
 RESERVED = ("failed", "interrupted")
 
-CHECK_NAME = re.compile(r"[a-z][a-z0-9_]*")
+CHECK_NAME = regex(r"[a-z][a-z0-9_]*")
 
 
 def is_check(name: str) -> bool:

@@ -3,14 +3,14 @@
 `{{> name}}` quotes the value: each of its lines begins with `> `, so that none of them can pass for the template's own.
 """
 
-import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from agentd.errors import BadConfig
+from agentd.patterns import regex
 
 HERE = Path(__file__).parent
-SLOT = re.compile(r"\{\{\s*(>?)\s*([a-z_]+)\s*\}\}")
+SLOT = regex(r"\{\{\s*(>?)\s*([a-z_]+)\s*\}\}")
 
 
 def built_in(name: str) -> str:

@@ -1,6 +1,5 @@
 """A copy of the project's files for commands that must not touch the files themselves, with what is installed linked in."""
 
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,9 +8,10 @@ from agentd import temporary
 from agentd.evidence.installation import INSTALLED
 from agentd.git import trees
 from agentd.model.command import Command
+from agentd.patterns import regex
 from agentd.runs.work import Work
 
-_ONLY_READS = re.compile(
+_ONLY_READS = regex(
     r"(uv run --frozen |poetry run |npx --no-install |pnpm exec |yarn run )?(\S*/)?"
     r"(ruff check --no-fix|mypy|pyright|eslint|tsc --noEmit|cargo clippy|go vet|golangci-lint run --fix=false"
     r"|pip-audit|govulncheck|(npm|pnpm|yarn|yarn npm|cargo) audit)\b(?!.*\s--?(fix|write|install)\b(?!=false))"

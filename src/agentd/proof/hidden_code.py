@@ -4,7 +4,6 @@ It never changes a file, and what people keep out of git is known by digests alo
 """
 
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -13,13 +12,14 @@ from typing import Any
 from agentd import files
 from agentd.git import unseen
 from agentd.model.evidence import Harm
+from agentd.patterns import regex
 from agentd.proof.integrity.paths import is_test_config
 
 # More than these are kept folder by folder.
 KEPT = 200
 NAMED = 20
 LARGEST = 32 << 20
-_CODE = re.compile(
+_CODE = regex(
     r"\.(py[cwx]?|pth|so|pyd|dylib|node|wasm|[jt]sx?|[mc][jt]s|vue|svelte|rb|rake|sh|bash|go|rs|java|kts?|groovy|scala|cs"
     r"|php|pl|pm|lua|exs?|swift|dart|cc?|cpp|hh?|hpp)$"
 )

@@ -6,9 +6,10 @@ import re
 from collections.abc import Collection, Mapping
 
 from agentd.model.change import Task
+from agentd.patterns import regex
 
-_ARROW = re.compile(r"\s*(?:->|→)\s*")
-_WILD = re.compile(r"\*\*/|\*\*|\*|\?")
+_ARROW = regex(r"\s*(?:->|→)\s*")
+_WILD = regex(r"\*\*/|\*\*|\*|\?")
 _MEANING = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 _EMPTY = {kind(b"blob 0\0").hexdigest() for kind in (hashlib.sha1, hashlib.sha256)}
 _MAY_BE_EMPTY = ("__init__.py", "py.typed", ".gitkeep", ".keep", ".nojekyll")

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentd.errors import Corrupt
+from agentd.patterns import regex
 from agentd.text import frontmatter, lossless_yaml, quoting
 from agentd.text.frontmatter import Front
 from agentd.text.outline import Outline, Section, closes, opens, outline
@@ -19,7 +20,7 @@ TEXT = quoting.structure(
     r"#{1,2}(?:[ \t]|$)|#{3,6}[ \t]+(?i:(?:final |overall )?verdict)\b"
     r"|(?:[-*+>][ \t]+)?(?:\*\*|__)?(?i:verdict)(?:\*\*|__)?[ \t]*[:：]"
 )
-_MARK = re.compile(r" {0,3}<!--[ \t]*written by agentd[ \t]*-->[ \t]*", re.IGNORECASE)
+_MARK = regex(r" {0,3}<!--[ \t]*written by agentd[ \t]*-->[ \t]*", re.IGNORECASE)
 
 
 def sections(plan: Outline) -> tuple[Section, ...]:

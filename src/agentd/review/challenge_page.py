@@ -6,6 +6,7 @@ from agentd.model.change import Review
 from agentd.model.finding import Finding
 from agentd.model.rules import Rules
 from agentd.model.verdict import PLAN_VERDICTS, PLAN_WORDS, Challenge, PlanVerdict, contradictions, verdict_of
+from agentd.patterns import regex
 from agentd.review import issue_list, page_reader
 from agentd.review.page_reader import RULES, Form, Page
 from agentd.review.page_reader import tidy as tidy
@@ -26,7 +27,7 @@ LABELS = {
 FORM: Form[PlanVerdict] = Form(
     "CHALLENGE.md",
     PLAN_WORDS,
-    re.compile(r"challenge(?: report)?[ \t]*[:：][ \t]*(.*)", re.IGNORECASE),
+    regex(r"challenge(?: report)?[ \t]*[:：][ \t]*(.*)", re.IGNORECASE),
     f"write **Verdict**: and one of {', '.join(PLAN_VERDICTS)} below the heading Verdict, and nothing more",
     "write NEEDS_REVISION or REJECTED, or give the issues the severity that they have",
 )

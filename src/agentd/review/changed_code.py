@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from difflib import SequenceMatcher
 
 from agentd.model.evidence import Changed
+from agentd.patterns import regex
 
 NEAR = 20  # lines; code that is this close to a change counts as part of it
 _LONGEST = 300  # characters of a line that are searched for a definition
@@ -17,16 +18,16 @@ _MODIFIERS = (
     r"(?:(?:export|default|declare|async|public|private|protected|internal|static|final|abstract|sealed|open|override"
     r"|virtual|unsafe|inline|data|suspend|local|partial|readonly|pub(?:\([\w: ]*\))?|extern(?:\s+\"\w+\")?)\s+)*"
 )
-_DEFINED = re.compile(
+_DEFINED = regex(
     rf"\s*{_MODIFIERS}(?:(?:const\s+)?(?:fn|enum)|function\s*\*?|def|defp|defn|defmacro|defmodule|func|fun|sub|class"
     rf"|struct|interface|trait|type|protocol|record|object|module|namespace|union|macro_rules!)\s+"
     rf"(?:\([^)]*\)\s*|self\.)?{_NAME}"
 )
-_HELD = re.compile(
+_HELD = regex(
     rf"(?:#\s*define\s+|{_MODIFIERS}(?:let|var|val)\s+|{_MODIFIERS}(?:const\s+|(?<=static\s))(?:mut\s+)?(?=[\w$]+\s*[:=])"
     rf"|(?:module\.)?exports\.|(?=[A-Z]\w*\s*[:=])){_NAME}"
 )
-_TYPED = re.compile(rf"\s*((?:[\w<>\[\],.*&:?@]+\s+)*)[*&]*{_NAME}\s*\([^;()]*(?:\([^;()]*\)[^;()]*)*\)[^;()]*$")
+_TYPED = regex(rf"\s*((?:[\w<>\[\],.*&:?@]+\s+)*)[*&]*{_NAME}\s*\([^;()]*(?:\([^;()]*\)[^;()]*)*\)[^;()]*$")
 _NO_NAMES = frozenset(
     ("await", "assert", "case", "catch", "do", "elif", "else", "except", "for", "foreach", "if", "lock", "match", "new")
     + ("not", "or", "and", "raise", "return", "switch", "throw", "try", "unless", "until", "using", "when", "while")

@@ -9,18 +9,19 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from agentd.model.verdict import Issue
+from agentd.patterns import regex
 from agentd.review.changed_code import NEAR, numbered, uses
 from agentd.review.plan_grounding import Place, places
 
-_LINE = re.compile(r"(?::|#L|,? +lines? +|,? +L)(\d{1,9})(?:[:\-–]L?\d{1,9})*\s*\Z", re.IGNORECASE)
-_ELLIPSIS = re.compile(r"\[?(?:\.{3,}|…)\]?")
+_LINE = regex(r"(?::|#L|,? +lines? +|,? +L)(\d{1,9})(?:[:\-–]L?\d{1,9})*\s*\Z", re.IGNORECASE)
+_ELLIPSIS = regex(r"\[?(?:\.{3,}|…)\]?")
 _PAIRS = (("`", "`"), ('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"), ("«", "»"), ("「", "」"))
 _MARGINS = (
-    re.compile(r"[ \t]*>"),
-    re.compile(r"[ \t]*(?:[\w@./+~-]{1,200}\.\w+:)?L?\d{1,7}(?:[ \t]*[:|│→]|[ \t]{2}|\t|-)", re.IGNORECASE),
+    regex(r"[ \t]*>"),
+    regex(r"[ \t]*(?:[\w@./+~-]{1,200}\.\w+:)?L?\d{1,7}(?:[ \t]*[:|│→]|[ \t]{2}|\t|-)", re.IGNORECASE),
 )
-_HUNK = re.compile(r"@@ |\\ No newline|(?:\+\+\+|---) ")
-_SIGN = re.compile(r"^[+-]", re.MULTILINE)
+_HUNK = regex(r"@@ |\\ No newline|(?:\+\+\+|---) ")
+_SIGN = regex(r"^[+-]", re.MULTILINE)
 
 
 class Match(NamedTuple):

@@ -7,6 +7,7 @@ from dataclasses import field
 from agentd.model import verdict
 from agentd.model.severity import Severity
 from agentd.model.verdict import Issue
+from agentd.patterns import regex
 from agentd.text import bullets, quoting
 from agentd.text.bullets import Item
 from agentd.text.outline import Outline, Section, closes, opens
@@ -30,22 +31,20 @@ _SPELLINGS = {
 }
 _LABELS = {label: name for name, labels in _SPELLINGS.items() for label in labels}
 _TEXTS = ("suggestion", "spec_reference", "location", "category", "ungrounded", "quote")
-_SECTION = re.compile(
+_SECTION = regex(
     r"(?:[\w/-]+ )*(?:issues?|findings|problems|suggestions|问题|問題)(?: found)?(?:[ \t]*[(（]([^)）]*)[)）])?[:：]?",
     re.IGNORECASE,
 )
-_GROUP = re.compile(
+_GROUP = regex(
     r"\W*(high|medium|low)(?:[ -](?:severity|priority|issues?|severity issues?))?(?:[ \t]*[(（][^)）]*[)）])?\W*",
     re.IGNORECASE,
 )
-_NUMBERED = re.compile(
-    r"(?:issue(?:[ \t]+#?\d+)?[ \t]*[:：]|issue[ \t]+#?\d+[ \t]*$|#?\d+[.):：])[ \t]*", re.IGNORECASE
-)
-_TAGGED = re.compile(r"(\*\*|__|)[\[(（](high|medium|low)[\])）](?:[:：]?(\1))?[ \t:：-]*", re.IGNORECASE)
-_TAGGED_LAST = re.compile(r"[ \t]*[\[(（](high|medium|low)[\])）]\Z", re.IGNORECASE)
-_NOTHING = re.compile(r"\W*(?:none|no\b.*|n/a|nothing\b.*|无|無|なし)\W*", re.IGNORECASE | re.DOTALL)
-_NUMBER = re.compile(r"[0-9]{1,9}")
-_ASIDE = re.compile(r"[(（].*[)）]")
+_NUMBERED = regex(r"(?:issue(?:[ \t]+#?\d+)?[ \t]*[:：]|issue[ \t]+#?\d+[ \t]*$|#?\d+[.):：])[ \t]*", re.IGNORECASE)
+_TAGGED = regex(r"(\*\*|__|)[\[(（](high|medium|low)[\])）](?:[:：]?(\1))?[ \t:：-]*", re.IGNORECASE)
+_TAGGED_LAST = regex(r"[ \t]*[\[(（](high|medium|low)[\])）]\Z", re.IGNORECASE)
+_NOTHING = regex(r"\W*(?:none|no\b.*|n/a|nothing\b.*|无|無|なし)\W*", re.IGNORECASE | re.DOTALL)
+_NUMBER = regex(r"[0-9]{1,9}")
+_ASIDE = regex(r"[(（].*[)）]")
 
 
 @dataclass

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 from agentd.model.finding import Finding
 from agentd.model.rules import Rules
+from agentd.patterns import regex
 from agentd.review import issue_list
 from agentd.review.verdict_words import Stated, stated
 from agentd.text import frontmatter, quoting
@@ -21,10 +22,10 @@ Verdict = TypeVar("Verdict", bound=str)
 RULES = Rules()
 
 OWN = quoting.structure(r"#{1,6}(?:[ \t]|$)|(?:[-*+>][ \t]+)?(?:\*\*|__)?(?i:verdict)(?:\*\*|__)?[ \t]*[:：]")
-_LABEL = re.compile(r" ?(?:[-*+][ \t]+)?(?:\*\*|__)?verdict(?:\*\*|__)?[ \t]*[:：](.*)", re.IGNORECASE)
-_TITLE = re.compile(r"(?:final |overall )?verdict\b", re.IGNORECASE)
-_APPROVED = re.compile(r"\W*approved\W*(?:ready(?: (?:for|to) \w+)?\W*)?", re.IGNORECASE)
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_LABEL = regex(r" ?(?:[-*+][ \t]+)?(?:\*\*|__)?verdict(?:\*\*|__)?[ \t]*[:：](.*)", re.IGNORECASE)
+_TITLE = regex(r"(?:final |overall )?verdict\b", re.IGNORECASE)
+_APPROVED = regex(r"\W*approved\W*(?:ready(?: (?:for|to) \w+)?\W*)?", re.IGNORECASE)
+_COMMENT = regex(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _ISSUE_FIX = "write - **Severity**: High, Medium or Low, and - **Description**:, below the issue's heading"
 
 

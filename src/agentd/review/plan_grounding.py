@@ -4,23 +4,24 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 
 from agentd.model.verdict import Issue
+from agentd.patterns import regex
 from agentd.values import dataclass
 
-_SEPARATOR = re.compile(r"[,，、;；\n](?![ \t]*lines?[ \t])|\s+(?:and|&|与|和)\s+", re.IGNORECASE)
+_SEPARATOR = regex(r"[,，、;；\n](?![ \t]*lines?[ \t])|\s+(?:and|&|与|和)\s+", re.IGNORECASE)
 _DRESS = " \t`'\"*[]()<>（）"
-_NUMBER = re.compile(r"\bR0*(\d{1,6})\b", re.IGNORECASE)
+_NUMBER = regex(r"\bR0*(\d{1,6})\b", re.IGNORECASE)
 _NAME = r"[a-z0-9][a-z0-9-]*(?:/[a-z0-9][a-z0-9-]*)*"
-_REFERENCE = re.compile(
+_REFERENCE = regex(
     # A word before a requirement is a spec if it can be nothing else: it has hyphens, or nothing lies between the two.
     rf"(?:specs?/)?(?:((?!(?:requirements?|specs?|see):){_NAME})(\.md)?[:#：]|({_NAME}-[a-z0-9]+)\s*[\s:#：(（]\s*)"
     r"(?=R\d{1,6}\b)",
     re.IGNORECASE,
 )
-_SPEC_FILE = re.compile(r"(?P<path>(?:[\w@.+~-]*/)*specs/(?P<spec>[\w-]+(?:/[\w-]+)*)\.md)(?![\w/])")
-_ALONE = re.compile(r"(?:requirements?\s+)?R\d{1,6}\b", re.IGNORECASE)
-_PHRASE = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)+)(?:\s*[:#：].*)?", re.IGNORECASE)
-_FILE = re.compile(r"(?P<path>/?(?:[\w@.+~-]+/)*[\w@.+~-]*\.[A-Za-z][A-Za-z0-9]{0,9})(?![\w/])")
-_LINE = re.compile(
+_SPEC_FILE = regex(r"(?P<path>(?:[\w@.+~-]*/)*specs/(?P<spec>[\w-]+(?:/[\w-]+)*)\.md)(?![\w/])")
+_ALONE = regex(r"(?:requirements?\s+)?R\d{1,6}\b", re.IGNORECASE)
+_PHRASE = regex(r"([a-z0-9]+(?:-[a-z0-9]+)+)(?:\s*[:#：].*)?", re.IGNORECASE)
+_FILE = regex(r"(?P<path>/?(?:[\w@.+~-]+/)*[\w@.+~-]*\.[A-Za-z][A-Za-z0-9]{0,9})(?![\w/])")
+_LINE = regex(
     r"(?::|\#L|[\s,(（]+lines?\s+|[\s,(（]+L)(\d{1,9})(?::\d+)?(?:\s*[-–]\s*L?(\d{1,9}))?(?!\w|\.\d)", re.IGNORECASE
 )
 _NOWHERE = frozenset(("n-a", "cross-cutting", "non-functional", "end-to-end", "all-specs"))

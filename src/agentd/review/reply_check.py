@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 from agentd.calling.reply import find_outcome, judge
 from agentd.model.job import Reply
+from agentd.patterns import regex
 
-_ID = re.compile(r"[a-z0-9][a-z0-9-]*")
+_ID = regex(r"[a-z0-9][a-z0-9-]*")
 
 
 def contradicted(verdict: str, words: Sequence[str], reply: Reply) -> str:

@@ -22,6 +22,7 @@ from agentd.model.verdict import (
     TestResults,
     contradictions,
 )
+from agentd.patterns import regex
 from agentd.review import added_sections, issue_list, page_reader
 from agentd.review.page_reader import RULES, Form, Page
 from agentd.review.page_reader import tidy as tidy
@@ -41,14 +42,14 @@ LABELS = {
     "spec_reference": "Spec Reference",
 }
 OUTCOME, REMARKS, EVIDENCE = "Outcome", "agentd's Remarks", "Evidence"
-_LONE = re.compile(r"\r(?!\n)")
+_LONE = regex(r"\r(?!\n)")
 _TESTS = ("Test Results", "Tests", "Test")
 _COUNTS = ("total", "passed", "failed", "skipped")
-_NUMBER = re.compile(r"\W*([0-9]{1,9})\W*")
+_NUMBER = regex(r"\W*([0-9]{1,9})\W*")
 FORM: Form[CodeVerdict] = Form(
     "REVIEW.md",
     CODE_WORDS,
-    re.compile(r"(?:code |implementation )?review(?: report)?[ \t]*[:：][ \t]*(.*)", re.IGNORECASE),
+    regex(r"(?:code |implementation )?review(?: report)?[ \t]*[:：][ \t]*(.*)", re.IGNORECASE),
     f"write one of {', '.join(CODE_VERDICTS)} below the heading Verdict, and nothing more",
     "write NEEDS_CHANGES or MAJOR_ISSUES, or correct what the verdict does not go with",
 )

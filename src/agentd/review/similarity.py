@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 from functools import cached_property
 
 from agentd.model.verdict import Issue
+from agentd.patterns import regex
 from agentd.review.plan_grounding import Place, places
 
 # How alike two issues must be, depending on their places. The thresholds are tuned with the rewordings in the tests.
@@ -18,14 +19,14 @@ SAME_TITLE = 0.75
 VERBATIM = 0.8
 LONGEST = 400  # words of an issue that are compared
 
-ID = re.compile(
+ID = regex(
     r"\A[\s\[(（【*_`#]*(?:issue[\s:：#]*)?(I[1-9]\d{0,5})"
     r"(?:\s*[\])）】*_`:：—–][\])）】*_`:：—–\s-]*|\s+-\s+|(?=\s*[(（])|\s*\Z)",
     re.IGNORECASE,
 )
 _UNSPACED = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_WORD = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
-_ENDING = re.compile(r"(?<=\w{3})(?:ations?|ions?|ings?|ness|ly|ed|es|s|e)\Z")
+_WORD = regex(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
+_ENDING = regex(r"(?<=\w{3})(?:ations?|ions?|ings?|ness|ly|ed|es|s|e)\Z")
 # Words that reviewers use about any problem do not distinguish issues.
 _COMMON_WORDS = """
     a about above after again all also although an and any are as at be because been before being below between but by
@@ -43,7 +44,7 @@ _COMMON_WORDS = """
     unspecified unresolved
 """
 _COMMON = frozenset(_COMMON_WORDS.split())
-_COMMON_UNSPACED = re.compile(
+_COMMON_UNSPACED = regex(
     "没有|沒有|没|沒|仍然|仍|未|不|的|了|是|在|与|和|及|对|有|应该|应|需要|需|说明|定义|规定|问题|场景|場景|要求|缺少"
 )
 

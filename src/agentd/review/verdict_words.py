@@ -3,14 +3,15 @@
 import re
 from collections.abc import Collection, Iterable
 
+from agentd.patterns import regex
 from agentd.text.outline import closes, opens
 from agentd.values import dataclass
 
-_LABEL = re.compile(
+_LABEL = regex(
     r"[ \t]*(?:[-*+>][ \t]+|(#{1,6})[ \t]+)?(?:\*\*|__)?verdict(?:\*\*|__)?[ \t]*([:：]|\Z)(.*)", re.IGNORECASE
 )
-_BOX = re.compile(r"[ \t]*(?:[-*+][ \t]+)?\[[xX✓✔]\][ \t]*(.*)")
-_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|\Z)")
+_BOX = regex(r"[ \t]*(?:[-*+][ \t]+)?\[[xX✓✔]\][ \t]*(.*)")
+_HEADING = regex(r" {0,3}#{1,6}(?:[ \t]|\Z)")
 _LONGEST = 200  # longer lines are prose, and slow to match
 _DRESS = " \t*_`.。"
 

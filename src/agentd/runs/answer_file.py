@@ -1,15 +1,15 @@
 """Answers that a person wrote down before a run: from a YAML file, or from data of that shape."""
 
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from agentd.errors import Corrupt, UsageError
 from agentd.model.decision import Answer, Decision
+from agentd.patterns import regex
 from agentd.text import lossless_yaml
 
-_NUMBERED = re.compile(r"UD-[A-Z](\d+)-1")
+_NUMBERED = regex(r"UD-[A-Z](\d+)-1")
 
 
 def from_file(path: Path) -> Callable[[Decision], Answer | None]:

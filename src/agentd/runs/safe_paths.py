@@ -1,17 +1,17 @@
 """Names that agents give for files, turned into paths that cannot lead out of a folder, and files read without surprises."""
 
 import os
-import re
 from pathlib import Path
 
 from agentd import files
 from agentd.errors import NotFound, Refused
+from agentd.patterns import regex
 from agentd.redaction import redact, secret_values
 from agentd.state import durable
 
 LARGEST = files.SMALL
-_CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
-_DRIVE = re.compile(r"[A-Za-z]:")
+_CONTROL = regex(r"[\x00-\x1f\x7f\ud800-\udfff]")
+_DRIVE = regex(r"[A-Za-z]:")
 
 
 def inside(folder: Path, name: str, what: str) -> Path:

@@ -1,18 +1,18 @@
 """Files that no agent may change: agentd's records of a run, and what a person decided. What an agent did to them is put
 back when its call ends, and told."""
 
-import re
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from agentd import files
+from agentd.patterns import regex
 from agentd.runs.checksums import counted
 from agentd.runs.work import Work
 from agentd.state import durable
 
 SETTINGS = ("config.toml", "prompts/", "workflows/")
-_ASIDE = re.compile(r"\A\.|\.changed-\d+\Z")
+_ASIDE = regex(r"\A\.|\.changed-\d+\Z")
 
 
 class Safeguard:

@@ -2,16 +2,16 @@
 
 import json
 import os
-import re
 import shlex
 from pathlib import Path
 from typing import Any
 
 from agentd.errors import BadAnswer, Corrupt
 from agentd.model.decision import Answer
+from agentd.patterns import regex
 from agentd.state import durable, reading
 
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_ID = regex(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _STOP = "stop.json"
 
 

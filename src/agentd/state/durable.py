@@ -6,7 +6,6 @@ It never retries and never leaves a half-written file under its own name; troubl
 import errno
 import itertools
 import os
-import re
 import shlex
 import stat
 import threading
@@ -16,12 +15,13 @@ from pathlib import Path
 
 from agentd import files
 from agentd.errors import DiskTrouble
+from agentd.patterns import regex
 from agentd.state import crash
 from agentd.state.crash import point as point
 
 _appending = threading.Lock()
 _numbers = itertools.count(1)
-_TEMP = re.compile(r"\..+\.([0-9]+)\.[0-9]+\.tmp")
+_TEMP = regex(r"\..+\.([0-9]+)\.[0-9]+\.tmp")
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
 _WORDS = {

@@ -1,7 +1,6 @@
 """Where a project begins and what the folders of its runs are called. It reads names of folders, nothing in them."""
 
 import os
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -9,8 +8,9 @@ from typing import NamedTuple
 
 from agentd import files
 from agentd.errors import Corrupt
+from agentd.patterns import regex
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+NAME = regex(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 OURS = ("config.toml", "changes", "specs", "archive", "workflows", "runs", "prompts")
 HOME_FILE = "agentd-home"
 

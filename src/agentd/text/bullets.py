@@ -7,14 +7,15 @@ import re
 from collections.abc import Collection
 from dataclasses import field
 
+from agentd.patterns import regex
 from agentd.text import quoting
 from agentd.text.outline import Outline, opens
 from agentd.values import dataclass
 
 PAD = "  "
-_BULLET = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(?=\S)|[ \t]*\Z)")
+_BULLET = regex(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(?=\S)|[ \t]*\Z)")
 _NAME = r"(\w[\w /-]{0,39}?)[ \t]*"
-_LABEL = re.compile(rf"(?:(\*\*|__){_NAME}(?:\1[ \t]*[:：]|[:：]\1)|{_NAME}[:：])[ \t]*")
+_LABEL = regex(rf"(?:(\*\*|__){_NAME}(?:\1[ \t]*[:：]|[:：]\1)|{_NAME}[:：])[ \t]*")
 
 
 @dataclass

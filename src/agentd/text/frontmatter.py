@@ -7,12 +7,13 @@ from typing import Any
 
 from agentd.errors import Corrupt
 from agentd.model.finding import Finding
+from agentd.patterns import regex
 from agentd.text import lossless_yaml
 from agentd.text.outline import split_lines
 from agentd.values import dataclass
 
-_HEAD = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
-_LINE = re.compile(r":(\d+):\d+: (.*)\.$", re.DOTALL)
+_HEAD = regex(r"\ufeff?---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+_LINE = regex(r":(\d+):\d+: (.*)\.$", re.DOTALL)
 
 
 @dataclass(frozen=True)

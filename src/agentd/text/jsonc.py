@@ -8,14 +8,15 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from agentd.patterns import regex
 from agentd.text.spacing import line_end
 
 _STRING = r'"(?:[^"\\]|\\.)*"'
-_COMMENT = re.compile(rf"{_STRING}|//[^\n]*|/\*.*?\*/|\A\ufeff", re.DOTALL)
-_LAST_COMMA = re.compile(rf"{_STRING}|[{{\[]\s*,|,(?=\s*[}}\]])", re.DOTALL)
-_COMMA = re.compile(r"\s*,")
-_BESIDE = re.compile(r"(?:[ \t]*(?:/\*[^\n]*?\*/))*(?:[ \t]*//[^\n]*?(?=\r?\n|\Z))?")
-_UNIT = re.compile(r"\n([ \t]+)[\"}]")
+_COMMENT = regex(rf"{_STRING}|//[^\n]*|/\*.*?\*/|\A\ufeff", re.DOTALL)
+_LAST_COMMA = regex(rf"{_STRING}|[{{\[]\s*,|,(?=\s*[}}\]])", re.DOTALL)
+_COMMA = regex(r"\s*,")
+_BESIDE = regex(r"(?:[ \t]*(?:/\*[^\n]*?\*/))*(?:[ \t]*//[^\n]*?(?=\r?\n|\Z))?")
+_UNIT = regex(r"\n([ \t]+)[\"}]")
 _SPACE = " \t\r\n"
 _decode = json.JSONDecoder().raw_decode
 

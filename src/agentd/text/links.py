@@ -1,18 +1,18 @@
 """Where a document points to and what can be pointed at in it: its relative links and its anchors, outside of code."""
 
-import re
 from collections.abc import Iterator
 
+from agentd.patterns import regex
 from agentd.text.outline import outline, split_lines
 
-_INLINE = re.compile(r"\]\(\s*(?:<([^<>]*)>|((?:[^\s()\\]|\\.|\([^\s()]*\))+))(?:\s+(?:\"[^\"]*\"|'[^']*'))?\s*\)")
-_DEFINED = re.compile(r" {0,3}\[[^\]^][^\]]*\]:\s+(?:<([^<>]*)>|(\S+))(?:\s+[\"'(].*)?\s*$")
-_CODE = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)")
-_ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|/|\?|$")
-_REQUIREMENT = re.compile(r"(R\d+)\b")
-_ANCHOR = re.compile(r"<a\s+(?:id|name)=[\"']([^\"']+)[\"']|\{#([^}\s]+)\}")
-_NOT_IN_SLUG = re.compile(r"[^\w\- ]")
-_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_INLINE = regex(r"\]\(\s*(?:<([^<>]*)>|((?:[^\s()\\]|\\.|\([^\s()]*\))+))(?:\s+(?:\"[^\"]*\"|'[^']*'))?\s*\)")
+_DEFINED = regex(r" {0,3}\[[^\]^][^\]]*\]:\s+(?:<([^<>]*)>|(\S+))(?:\s+[\"'(].*)?\s*$")
+_CODE = regex(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)")
+_ELSEWHERE = regex(r"[A-Za-z][A-Za-z0-9+.-]*:|/|\?|$")
+_REQUIREMENT = regex(r"(R\d+)\b")
+_ANCHOR = regex(r"<a\s+(?:id|name)=[\"']([^\"']+)[\"']|\{#([^}\s]+)\}")
+_NOT_IN_SLUG = regex(r"[^\w\- ]")
+_ESCAPED = regex(r"\\([!-/:-@\[-`{-~])")
 
 
 def links(text: str) -> Iterator[tuple[int, str]]:

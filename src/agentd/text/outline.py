@@ -3,16 +3,16 @@
 Lines are what a person's editor counts. A byte-order mark and CRLF are read as if they were not there.
 """
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from agentd.patterns import regex
 from agentd.values import dataclass
 
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?$")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)$")
+_HEADING = regex(r" {0,3}(#{1,6})(?:[ \t]+(.*))?$")
+_FENCE = regex(r" {0,3}(`{3,}|~{3,})(.*)$")
 _MARKS = frozenset("#`~<")
-_COMMENT = re.compile(r" {0,3}<!--(?!.*-->)")
+_COMMENT = regex(r" {0,3}<!--(?!.*-->)")
 _MAY_MARK = frozenset("#`~< ")
 
 

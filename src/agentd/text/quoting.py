@@ -8,16 +8,17 @@ import re
 from collections.abc import Sequence
 from math import inf
 
+from agentd.patterns import regex
 from agentd.text.outline import closes, opens
 
-_REFERENCE = re.compile(r"<!--|&((?:amp;)*)(#(\d{1,5});|lt;!--)")
-_EMPTY = re.compile(r"&((?:amp;)*)nbsp;")
-_CLOSING = re.compile(r"(^|[ \t])(\\*)(#+)$")
+_REFERENCE = regex(r"<!--|&((?:amp;)*)(#(\d{1,5});|lt;!--)")
+_EMPTY = regex(r"&((?:amp;)*)nbsp;")
+_CLOSING = regex(r"(^|[ \t])(\\*)(#+)$")
 
 
 def structure(pattern: str) -> re.Pattern[str]:
     """What must not begin a line of text: the pattern, or a code fence."""
-    return re.compile(rf" {{0,3}}(\\*)(?:`{{3,}}|~{{3,}}|{pattern})")
+    return regex(rf" {{0,3}}(\\*)(?:`{{3,}}|~{{3,}}|{pattern})")
 
 
 def escape(text: str, own: re.Pattern[str], pad: str = "") -> str:

@@ -1,9 +1,10 @@
 """The white space of a document put in order without a change of what it says, and its lines with their ends."""
 
-import re
 from collections.abc import Collection
 
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
+from agentd.patterns import regex
+
+_LINE = regex(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
 def split_ends(text: str) -> list[str]:

@@ -1,10 +1,11 @@
 """TOML that a repository brings: what is nested deeper than people write is refused, whatever the parser would do with it."""
 
-import re
 from typing import Any
 
+from agentd.patterns import regex
+
 # Each part of a dotted key is looked up from the top, so that the time grows with the square of their number.
-_ENDLESS = re.compile(r"(?<![^\s.,])[^\s.,]++(?:\s*+\.\s*+[^\s.,]++){200}")
+_ENDLESS = regex(r"(?<![^\s.,])[^\s.,]++(?:\s*+\.\s*+[^\s.,]++){200}")
 
 
 def parse(text: str) -> dict[str, Any]:

@@ -1,17 +1,17 @@
 """Proves a table sound before anything runs on it: every way leads somewhere, and none leads round for ever."""
 
 import graphlib
-import re
 from collections.abc import Collection, Iterator, Mapping
 from fnmatch import fnmatch
 from typing import TypeVar
 
 from agentd.errors import Unsound
 from agentd.model.workflow import RELATIVE, RESERVED, Edge, Step, Workflow, is_check
+from agentd.patterns import regex
 from agentd.values import dataclass
 
 # Names become keys of counts and folders of children, so they hold neither dots nor slashes.
-PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+PLAIN = regex(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 Place = tuple[str, str]  # a step, and for a question the step that asked it
 T = TypeVar("T")

@@ -1,18 +1,17 @@
 """From YAML text to a workflow, with file, line and step in every error. It runs nothing it reads."""
 
-import re
-
 import yaml
 
 from agentd.errors import Unsound
 from agentd.model.workflow import KINDS, Edge, Step, Workflow
+from agentd.patterns import regex
 
 HEADER = ("name", "about", "of", "starts", "commands", "entries", "defaults", "steps")
 STEP = ("phase", *KINDS, "needs", "when", "produces", "tools", "next")
 DEEPEST = 20
 EDGE = ("to", "at_most", "then", "rewind", "waive", "budget")
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+NAME = regex(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 

@@ -1,7 +1,6 @@
 """What agents need besides themselves: git, the sandbox and the configuration. Also asks programs for their version."""
 
 import os
-import re
 import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,14 +10,15 @@ from agentd.calling import sandbox
 from agentd.calling.doctor.findings import Found, Level, time_limit
 from agentd.errors import AgentdError, BadConfig
 from agentd.git.program import INSTALL
+from agentd.patterns import regex
 from agentd.redaction import redact, secret_values
 from agentd.runs.config import personal_file
 from agentd.runs.project import Project
 
 PATIENCE = 20.0
-VERSION = re.compile(r"\d+\.\d+(?:[\w.+-]*\w)?")
-COLOUR = re.compile(r"\x1b\[[\d;]*m")
-UNPRINTED = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+VERSION = regex(r"\d+\.\d+(?:[\w.+-]*\w)?")
+COLOUR = regex(r"\x1b\[[\d;]*m")
+UNPRINTED = regex(r"[\x00-\x1f\x7f-\x9f]")
 LEVELS: dict[str, Level] = {"off": "ok", "workspaces": "ok", "auto": "warning", "on": "problem"}
 USED = {"off": "but is not used", "workspaces": "and agents in workspaces run in it"}
 

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 
 from agentd.evidence.detection.folder import Folder, table
 from agentd.model.command import Command
+from agentd.patterns import regex
 
 GOLANGCI = (".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json")
 
-_USE = re.compile(r"^use[ \t]+([^\s(]+)[ \t]*$|^use[ \t]*\(([^)]*)\)", re.MULTILINE)
-_REQUIRE = re.compile(r"^require\b", re.MULTILINE)
+_USE = regex(r"^use[ \t]+([^\s(]+)[ \t]*$|^use[ \t]*\(([^)]*)\)", re.MULTILINE)
+_REQUIRE = regex(r"^require\b", re.MULTILINE)
 
 
 def rust(folder: Folder) -> Iterator[Command]:

@@ -1,11 +1,11 @@
 """How a Node project is tested, linted, type-checked and audited: its scripts, else what is configured. Reads only."""
 
-import re
 from collections.abc import Iterator
 
 from agentd.evidence.detection.folder import Folder, table
 from agentd.evidence.detection.targets import NAMES
 from agentd.model.command import Command, Kind
+from agentd.patterns import regex
 
 LOCKS = {
     "pnpm-lock.yaml": "pnpm",
@@ -21,7 +21,7 @@ ESLINT = (
 )
 PLACEHOLDER = "no test specified"
 
-_TEST_FILE = re.compile(r"(?:^|/)(?:[^/]+[.\-_]test|test|test-[^/]+)\.[cm]?js$|(?:^|/)test/[^/].*\.[cm]?js$")
+_TEST_FILE = regex(r"(?:^|/)(?:[^/]+[.\-_]test|test|test-[^/]+)\.[cm]?js$|(?:^|/)test/[^/].*\.[cm]?js$")
 
 
 def commands(folder: Folder, top: Folder) -> Iterator[Command]:

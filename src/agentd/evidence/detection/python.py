@@ -6,17 +6,18 @@ from collections.abc import Iterator
 
 from agentd.evidence.detection.folder import Folder, strings, table
 from agentd.model.command import Command
+from agentd.patterns import regex
 
 VENVS = (".venv", "venv")
 MARKS = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "pytest.ini", "tox.ini", "conftest.py")
 LOOKED_AT = 50
 UV = "uv run "
 
-_TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test)\.py$")
-_DISCOVERED = re.compile(r"(?:^|/)test[^/]*\.py$")
-_IMPORT = re.compile(r"^\s*(?:import|from) pytest\b", re.MULTILINE)
-REQUIREMENTS = re.compile(r"requirements/[\w.-]+\.(?:txt|in)|[\w.-]*requirements[\w.-]*\.(?:txt|in)")
-_NEEDS = re.compile(r"^\s*pytest(?![\w-])", re.IGNORECASE | re.MULTILINE)
+_TEST_FILE = regex(r"(?:^|/)(?:test_[^/]*|[^/]*_test)\.py$")
+_DISCOVERED = regex(r"(?:^|/)test[^/]*\.py$")
+_IMPORT = regex(r"^\s*(?:import|from) pytest\b", re.MULTILINE)
+REQUIREMENTS = regex(r"requirements/[\w.-]+\.(?:txt|in)|[\w.-]*requirements[\w.-]*\.(?:txt|in)")
+_NEEDS = regex(r"^\s*pytest(?![\w-])", re.IGNORECASE | re.MULTILINE)
 
 
 def commands(folder: Folder, top: Folder) -> Iterator[Command]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from agentd.evidence.detection.folder import Folder
 from agentd.model.command import Command, Kind
+from agentd.patterns import regex
 
 NAMES: dict[str, Kind] = {
     "test": "test",
@@ -18,11 +19,9 @@ NAMES: dict[str, Kind] = {
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 JUSTFILES = ("justfile", "Justfile", ".justfile")
 
-_TARGETS = re.compile(r"^([A-Za-z0-9_][\w.\- /]*?)[ \t]*::?(?![:=])(?!:*=)", re.MULTILINE)
-_RECIPE = re.compile(
-    r"^@?([A-Za-z_][\w-]*)((?:[ \t]+[^:=\n]+?(?:=(?:'[^'\n]*'|\"[^\"\n]*\"|[^\s:]+))?)*)[ \t]*:(?!=)", re.M
-)
-_ALIAS = re.compile(r"^alias[ \t]+([\w-]+)[ \t]*:=", re.MULTILINE)
+_TARGETS = regex(r"^([A-Za-z0-9_][\w.\- /]*?)[ \t]*::?(?![:=])(?!:*=)", re.MULTILINE)
+_RECIPE = regex(r"^@?([A-Za-z_][\w-]*)((?:[ \t]+[^:=\n]+?(?:=(?:'[^'\n]*'|\"[^\"\n]*\"|[^\s:]+))?)*)[ \t]*:(?!=)", re.M)
+_ALIAS = regex(r"^alias[ \t]+([\w-]+)[ \t]*:=", re.MULTILINE)
 
 
 def make(folder: Folder) -> Iterator[Command]:

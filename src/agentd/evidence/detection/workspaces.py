@@ -9,9 +9,10 @@ from agentd.evidence.detection.folder import Folder, strings, table
 from agentd.evidence.detection.node import PLACEHOLDER
 from agentd.evidence.detection.targets import NAMES, just, make
 from agentd.model.command import Command, Kind
+from agentd.patterns import regex
 
-_MODULE = re.compile(r"<module>\s*([^<\s]+)\s*</module>")
-_ITEM = re.compile(r"^\s*-\s*['\"]?([^'\"\n#]+?)['\"]?\s*(?:#.*)?$")
+_MODULE = regex(r"<module>\s*([^<\s]+)\s*</module>")
+_ITEM = regex(r"^\s*-\s*['\"]?([^'\"\n#]+?)['\"]?\s*(?:#.*)?$")
 
 
 def covered(top: Folder) -> Callable[[Command], bool]:

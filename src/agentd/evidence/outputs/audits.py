@@ -3,7 +3,6 @@
 An audit that could not reach its service, or skipped packages, has audited nothing, whatever its exit code.
 """
 
-import re
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -11,32 +10,33 @@ from agentd.evidence.outputs import audits_json
 from agentd.evidence.outputs.summary import Summary, tally
 from agentd.evidence.outputs.terminal_text import clean, number
 from agentd.model.evidence import Case
+from agentd.patterns import regex
 
-_TROUBLE = re.compile(
+_TROUBLE = regex(
     r"could not be audited|audit endpoint returned an error|This command requires an existing lockfile|ENOLOCK"
     r"|ERR_PNPM_AUDIT|\b(?:ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT|EAI_AGAIN)\b|security/audits.* returned a \d{3}"
     r"|Failed to establish a new connection|Max retries exceeded|Temporary failure in name resolution"
     r"|Network is unreachable|no such host|dial tcp|couldn't fetch advisory database|Couldn't load .*Cargo\.lock"
     r"|fetching vulnerabilities:|^ERROR:pip_audit|^Name +Skip Reason|Failed to upgrade `pip`|no such command: `audit`"
 )
-_CLEAN = re.compile(
+_CLEAN = regex(
     r"^(?:No known vulnerabilities found|found 0 vulnerabilities|0 vulnerabilities found\b.*|No vulnerabilities found\.)$"
 )
-_SCANNED = re.compile(r"^\s*Scanning .* for vulnerabilities \(\d+ crate dependenc")
+_SCANNED = regex(r"^\s*Scanning .* for vulnerabilities \(\d+ crate dependenc")
 _TOTALS = (
-    re.compile(r"^Found (\d+) known vulnerabilit(?:y|ies)(?:, ignored \d+)? in \d+ packages?$"),
-    re.compile(r"^(\d+) (?:\w+ severity )?vulnerabilit(?:y|ies)(?: \(.*\))?$"),
-    re.compile(r"^(\d+) vulnerabilities found\b"),
-    re.compile(r"^error: (\d+) vulnerabilit(?:y|ies) found!$"),
-    re.compile(r"^Your code is affected by (\d+) vulnerabilit(?:y|ies)\b"),
+    regex(r"^Found (\d+) known vulnerabilit(?:y|ies)(?:, ignored \d+)? in \d+ packages?$"),
+    regex(r"^(\d+) (?:\w+ severity )?vulnerabilit(?:y|ies)(?: \(.*\))?$"),
+    regex(r"^(\d+) vulnerabilities found\b"),
+    regex(r"^error: (\d+) vulnerabilit(?:y|ies) found!$"),
+    regex(r"^Your code is affected by (\d+) vulnerabilit(?:y|ies)\b"),
 )
-_PIP = re.compile(r"^(?P<name>[\w.-]+) +(?P<version>\S+) +(?P<id>(?:PYSEC|GHSA|CVE|OSV)-\S+)")
-_NPM = re.compile(r"^(?P<name>(?:@[\w.-]+/)?[\w.-]+)  (?P<range>[<>=*\d].*)$")
-_ROW = re.compile(r"^│ (?P<key>[^│]+?) +│ (?P<value>[^│]*?) *│$")
+_PIP = regex(r"^(?P<name>[\w.-]+) +(?P<version>\S+) +(?P<id>(?:PYSEC|GHSA|CVE|OSV)-\S+)")
+_NPM = regex(r"^(?P<name>(?:@[\w.-]+/)?[\w.-]+)  (?P<range>[<>=*\d].*)$")
+_ROW = regex(r"^│ (?P<key>[^│]+?) +│ (?P<value>[^│]*?) *│$")
 _SEVERITIES = ("low", "moderate", "high", "critical", "info")
-_FIELD = re.compile(r"^(Crate|Version|Warning|Title|ID): +(\S.*)$")
-_GO = re.compile(r"^Vulnerability #\d+: (GO-\S+)$")
-_MODULE = re.compile(r"^\s+Found in: (\S+)$")
+_FIELD = regex(r"^(Crate|Version|Warning|Title|ID): +(\S.*)$")
+_GO = regex(r"^Vulnerability #\d+: (GO-\S+)$")
+_MODULE = regex(r"^\s+Found in: (\S+)$")
 
 
 def read(lines: Sequence[str]) -> Summary:

@@ -1,19 +1,19 @@
 """Reads what cargo test and go test print. Pure."""
 
-import re
 from collections.abc import Sequence
 
 from agentd.evidence.outputs.stack_traces import NOWHERE, Place, placed
 from agentd.evidence.outputs.summary import Summary, summarized, tally
 from agentd.evidence.outputs.terminal_text import number
 from agentd.model.evidence import Case, CaseStatus
+from agentd.patterns import regex
 
-_RESULT = re.compile(r"^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored;")
-_TEST = re.compile(r"^test (?P<name>.+?)(?: - should panic)? \.\.\. (?P<word>ok|FAILED|ignored)(?:, .*)?$")
-_PANIC = re.compile(r"^thread '(?P<name>.+?)'.*? panicked at (?:.*', )?(?P<file>[^\s:']+):(?P<line>\d+):\d+:?$")
+_RESULT = regex(r"^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored;")
+_TEST = regex(r"^test (?P<name>.+?)(?: - should panic)? \.\.\. (?P<word>ok|FAILED|ignored)(?:, .*)?$")
+_PANIC = regex(r"^thread '(?P<name>.+?)'.*? panicked at (?:.*', )?(?P<file>[^\s:']+):(?P<line>\d+):\d+:?$")
 # Before Rust 1.73 the place came after the message, which may have several lines.
-_THREAD = re.compile(r"^thread '(.+?)' panicked at '")
-_AFTER = re.compile(r"', ([^\s:']+):(\d+):\d+$")
+_THREAD = regex(r"^thread '(.+?)' panicked at '")
+_AFTER = regex(r"', ([^\s:']+):(\d+):\d+$")
 _CARGO: dict[str, CaseStatus] = {"ok": "passed", "FAILED": "failed", "ignored": "skipped"}
 
 
@@ -39,10 +39,10 @@ def cargo(lines: Sequence[str]) -> Summary | None:
     return summarized(counts, (placed(case, panics.get(case.name, NOWHERE)) for case in cases))
 
 
-_ENDED = re.compile(r"^(?P<word>ok  |FAIL|\?   )\t(?P<package>\S+)(?P<rest>.*)$")
-_CASE = re.compile(r"^ *--- (PASS|FAIL|SKIP): (\S+) \([\d.]+s\)$")
-_RUN = re.compile(r"^=== (?:RUN|NAME|CONT) +(\S+)$")
-_LINE = re.compile(r"^ +([^\s:]+\.go):(\d+): ")
+_ENDED = regex(r"^(?P<word>ok  |FAIL|\?   )\t(?P<package>\S+)(?P<rest>.*)$")
+_CASE = regex(r"^ *--- (PASS|FAIL|SKIP): (\S+) \([\d.]+s\)$")
+_RUN = regex(r"^=== (?:RUN|NAME|CONT) +(\S+)$")
+_LINE = regex(r"^ +([^\s:]+\.go):(\d+): ")
 _GO: dict[str, CaseStatus] = {"PASS": "passed", "FAIL": "failed", "SKIP": "skipped"}
 
 

@@ -1,24 +1,24 @@
 """Reads the diagnostics of linters, type checkers and compilers, and of programs that could not be started. Pure."""
 
-import re
 from collections.abc import Sequence
 
 from agentd.evidence.outputs.summary import Summary, counted
 from agentd.evidence.outputs.terminal_text import number
 from agentd.model.evidence import Case
+from agentd.patterns import regex
 
-_COLONS = re.compile(r"^(?P<file>(?:[A-Za-z]:)?[^\s:(\[][^:(]*?):(?P<line>\d+)(?::\d+)?:\s+(?P<said>\S.*)$")
-_DASH = re.compile(r"^\s*(?P<file>[^\s:(][^:(]*?):(?P<line>\d+):\d+ - (?P<said>(?:error|warning).*)$")
-_BRACKETS = re.compile(r"^(?P<file>[^\s(][^(]*?)\((?P<line>\d+)(?:,\d+)?\): (?P<said>(?:error|warning).*)$")
-_ARROW = re.compile(r"^\s*--> (?P<file>[^:]+):(?P<line>\d+):\d+$")
-_STYLISH = re.compile(r"^\s+(?P<line>\d+):\d+\s+(?P<said>(?:error|warning)\s+\S.*)$")
-_FORMAT = re.compile(r"^[Ww]ould reformat:? (?P<file>\S.*)$")
-_PATH = re.compile(r"^(?:/|\.{0,2}/|[A-Za-z]:\\|[\w@.-]+/)?\S*\.\w+$")
-_WARNING = re.compile(r"^warning\b")
-_ASIDE = re.compile(r"^(?:note|help|info)\b")
-_CLOCK = re.compile(r"^\d{1,2}$|^\d{4}-\d\d-")
+_COLONS = regex(r"^(?P<file>(?:[A-Za-z]:)?[^\s:(\[][^:(]*?):(?P<line>\d+)(?::\d+)?:\s+(?P<said>\S.*)$")
+_DASH = regex(r"^\s*(?P<file>[^\s:(][^:(]*?):(?P<line>\d+):\d+ - (?P<said>(?:error|warning).*)$")
+_BRACKETS = regex(r"^(?P<file>[^\s(][^(]*?)\((?P<line>\d+)(?:,\d+)?\): (?P<said>(?:error|warning).*)$")
+_ARROW = regex(r"^\s*--> (?P<file>[^:]+):(?P<line>\d+):\d+$")
+_STYLISH = regex(r"^\s+(?P<line>\d+):\d+\s+(?P<said>(?:error|warning)\s+\S.*)$")
+_FORMAT = regex(r"^[Ww]ould reformat:? (?P<file>\S.*)$")
+_PATH = regex(r"^(?:/|\.{0,2}/|[A-Za-z]:\\|[\w@.-]+/)?\S*\.\w+$")
+_WARNING = regex(r"^warning\b")
+_ASIDE = regex(r"^(?:note|help|info)\b")
+_CLOCK = regex(r"^\d{1,2}$|^\d{4}-\d\d-")
 # A program, or a module that it needs to start, is not installed.
-_MISSING = re.compile(
+_MISSING = regex(
     r"^(?:\S*python[\d.]*: No module named \S+"
     r"|(?:\S*/)?\w*sh: (?:line )?(?:\d+: )?\S+: (?:command )?not found"
     r"|make(?:\[\d+\])?: \S+: (?:No such file or directory|Command not found)"
@@ -28,7 +28,7 @@ _MISSING = re.compile(
     r"|go: no such tool .*|error: 'cargo-\S+' is not installed.*)$"
 )
 
-_NAMED = re.compile(
+_NAMED = regex(
     r"No module named ([\w.]+)|Failed to spawn: `([^`]+)`|Command not found: (\S+)|'(cargo-[^']+)'"
     r'|Command "([^"]+)" not found|no such (?:command|tool)[: ]+["`]?([\w-]+)'
     r"|(?:^|: )([^\s:]+): (?:command not found|not found|No such file or directory|Command not found)$"

@@ -5,19 +5,18 @@ from collections.abc import Sequence
 
 from agentd.evidence.outputs.summary import Summary, summarized, tally, tally_of
 from agentd.evidence.outputs.terminal_text import number
+from agentd.patterns import regex
 
-_PAIR = re.compile(
+_PAIR = regex(
     r"\b(\d+) (?:tests? )?(passed|passing|succeeded|failed|failing|failures?|errors?|skipped|skips|pending|ignored)\b"
     r"(?=\s*(?:$|[,;.|()\]/·•-]|and\b|in\b|of\b))"
 )
 # ctest, and dotnet test
-_CTEST = re.compile(r"\d+% tests passed, (?P<failed>\d+) tests? failed out of (?P<total>\d+)")
-_DOTNET = re.compile(r"Failed: +(?P<failed>\d+), Passed: +\d+, Skipped: +(?P<skipped>\d+), Total: +(?P<total>\d+)")
-_PHPUNIT = re.compile(r"^OK \((?P<total>\d+) tests?, \d+ assertions?\)$")
-_RUN = re.compile(
-    r"\b(\d+) (?:tests|test|examples|example|runs|run|specs|spec|scenarios|scenario)\b(?! (?:passed|failed))"
-)
-_NOTHING = re.compile(
+_CTEST = regex(r"\d+% tests passed, (?P<failed>\d+) tests? failed out of (?P<total>\d+)")
+_DOTNET = regex(r"Failed: +(?P<failed>\d+), Passed: +\d+, Skipped: +(?P<skipped>\d+), Total: +(?P<total>\d+)")
+_PHPUNIT = regex(r"^OK \((?P<total>\d+) tests?, \d+ assertions?\)$")
+_RUN = regex(r"\b(\d+) (?:tests|test|examples|example|runs|run|specs|spec|scenarios|scenario)\b(?! (?:passed|failed))")
+_NOTHING = regex(
     r"^(?:no tests? (?:ran|found|collected|were run|to run)\b|error: no test specified|there are no tests"
     r"|\S+: '?\S+'? is up to date\.$|\S+: nothing to be done for )",
     re.IGNORECASE,

@@ -7,12 +7,13 @@ from agentd.evidence.outputs.stack_traces import NOWHERE, Place
 from agentd.evidence.outputs.summary import Summary, summarized, tally_of
 from agentd.evidence.outputs.terminal_text import number
 from agentd.model.evidence import Case, CaseStatus
+from agentd.patterns import regex
 
-_LEVEL = re.compile(r"^\[(?:INFO|WARNING|ERROR)\] ?")
-_TOTAL = re.compile(r"^Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: (\d+)$")
-_PLUGIN = re.compile(r"^--- (?:maven-)?surefire(?:-plugin)?:\S+:test \(")
-_BROKEN = re.compile(r"^(?P<test>\S+?)(?:\((?P<class>[\w.$]+)\))?\s+(?:--\s+)?Time elapsed: .* <<< (?:FAILURE|ERROR)!$")
-_STACK = re.compile(r"^\s+at (?P<class>[\w.$]+)\.[\w$<>]+\((?P<file>\w+\.\w+):(?P<line>\d+)\)$")
+_LEVEL = regex(r"^\[(?:INFO|WARNING|ERROR)\] ?")
+_TOTAL = regex(r"^Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: (\d+)$")
+_PLUGIN = regex(r"^--- (?:maven-)?surefire(?:-plugin)?:\S+:test \(")
+_BROKEN = regex(r"^(?P<test>\S+?)(?:\((?P<class>[\w.$]+)\))?\s+(?:--\s+)?Time elapsed: .* <<< (?:FAILURE|ERROR)!$")
+_STACK = regex(r"^\s+at (?P<class>[\w.$]+)\.[\w$<>]+\((?P<file>\w+\.\w+):(?P<line>\d+)\)$")
 
 
 def surefire(lines: Sequence[str]) -> Summary | None:
@@ -53,9 +54,9 @@ def _stack_place(lines: Sequence[str], owner: str) -> Place:
     return found
 
 
-_COMPLETED = re.compile(r"^(\d+) tests? completed(?:, (\d+) failed)?(?:, (\d+) skipped)?$")
-_EVENT = re.compile(r"^(?P<name>[^\s>].*? > .*) (?P<word>PASSED|FAILED|SKIPPED)$")
-_WHERE = re.compile(r"^    \S.* at (\w+\.\w+):(\d+)$")
+_COMPLETED = regex(r"^(\d+) tests? completed(?:, (\d+) failed)?(?:, (\d+) skipped)?$")
+_EVENT = regex(r"^(?P<name>[^\s>].*? > .*) (?P<word>PASSED|FAILED|SKIPPED)$")
+_WHERE = regex(r"^    \S.* at (\w+\.\w+):(\d+)$")
 _STATUS: dict[str, CaseStatus] = {"PASSED": "passed", "FAILED": "failed", "SKIPPED": "skipped"}
 
 

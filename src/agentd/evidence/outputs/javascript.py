@@ -1,6 +1,5 @@
 """Reads what jest, vitest and mocha print. Pure."""
 
-import re
 from collections.abc import Mapping, Sequence
 
 from agentd.evidence.outputs.stack_traces import NOWHERE, Place, placed, script_place
@@ -8,11 +7,12 @@ from agentd.evidence.outputs.summary import Summary, summarized, tally
 from agentd.evidence.outputs.terminal_text import number, section
 from agentd.evidence.outputs.title_tree import MARKS, Titles, indent
 from agentd.model.evidence import Case, CaseStatus, Counts
+from agentd.patterns import regex
 
-_PART = re.compile(r"(\d+) (failed|passed|skipped|todo|total)")
-_FILE = re.compile(r"^(?:PASS|FAIL) +(\S+)(?: \([\d.]+ m?s\))?$")
-_JEST = re.compile(r"^(?P<in> +)(?P<mark>[✓✕○✎√×]) (?P<name>.*?)(?: \([\d.]+ m?s\))?$")
-_BULLET = re.compile(r"^  ● (.+)$")
+_PART = regex(r"(\d+) (failed|passed|skipped|todo|total)")
+_FILE = regex(r"^(?:PASS|FAIL) +(\S+)(?: \([\d.]+ m?s\))?$")
+_JEST = regex(r"^(?P<in> +)(?P<mark>[✓✕○✎√×]) (?P<name>.*?)(?: \([\d.]+ m?s\))?$")
+_BULLET = regex(r"^  ● (.+)$")
 
 
 def _parts(line: str) -> dict[str, int]:
@@ -59,10 +59,10 @@ def _jest_cases(lines: Sequence[str], root: str) -> tuple[Case, ...]:
     return tuple(cases.values())
 
 
-_VITEST = re.compile(r"^\s+Tests\s+(?:no tests|(.*?) ?\((\d+)\))$")
-_FILES = re.compile(r"^\s+Test Files\s+(.*?) ?\(\d+\)$")
-_TREE = re.compile(r"^\s*(?P<mark>[✓×↓]) (?P<name>\S+ > .*?)(?:\s+\d+m?s)?$")
-_FAIL = re.compile(r"^\s*FAIL\s+(\S+)(?: > (.*?))?(?: \[ .* \])?$")
+_VITEST = regex(r"^\s+Tests\s+(?:no tests|(.*?) ?\((\d+)\))$")
+_FILES = regex(r"^\s+Test Files\s+(.*?) ?\(\d+\)$")
+_TREE = regex(r"^\s*(?P<mark>[✓×↓]) (?P<name>\S+ > .*?)(?:\s+\d+m?s)?$")
+_FAIL = regex(r"^\s*FAIL\s+(\S+)(?: > (.*?))?(?: \[ .* \])?$")
 
 
 def vitest(lines: Sequence[str], root: str) -> Summary | None:
@@ -89,9 +89,9 @@ def vitest(lines: Sequence[str], root: str) -> Summary | None:
     return summarized(counts, cases.values())
 
 
-_ENDING = re.compile(r"^ +(\d+) (passing|failing|pending)(?: \(.*\))?$")
-_MOCHA = re.compile(r"^(?P<in> +)(?:(?P<mark>[✔✓]) |(?P<fail>\d+)\) |(?P<skip>- ))(?P<name>.*?)(?: \(\d+ms\))?$")
-_NUMBERED = re.compile(r"^ {2}(\d+)\) ")
+_ENDING = regex(r"^ +(\d+) (passing|failing|pending)(?: \(.*\))?$")
+_MOCHA = regex(r"^(?P<in> +)(?:(?P<mark>[✔✓]) |(?P<fail>\d+)\) |(?P<skip>- ))(?P<name>.*?)(?: \(\d+ms\))?$")
+_NUMBERED = regex(r"^ {2}(\d+)\) ")
 
 
 def mocha(lines: Sequence[str], root: str) -> Summary | None:

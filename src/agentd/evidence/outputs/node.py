@@ -1,6 +1,5 @@
 """Reads what node --test prints, TAP and spec, and other TAP. Pure."""
 
-import re
 from collections.abc import Iterator, Sequence
 
 from agentd.evidence.outputs.stack_traces import NOWHERE, Place, placed, script_place
@@ -8,17 +7,18 @@ from agentd.evidence.outputs.summary import Summary, counted, summarized, summed
 from agentd.evidence.outputs.terminal_text import number, section
 from agentd.evidence.outputs.title_tree import MARKS, Titles
 from agentd.model.evidence import Case, CaseStatus, Counts
+from agentd.patterns import regex
 
-_COUNT = re.compile(r"^(?:#|ℹ) (tests|pass|fail|cancelled|skipped|todo) (\d+)$")
-_TAP = re.compile(r"^(?P<in> *)(?P<not>not )?ok \d+(?: (?:- )?(?P<name>.*?))?(?P<skip> # (?:SKIP|TODO)\b.*)?$")
-_PLAN = re.compile(r"^(?:TAP version \d+|1\.\.\d+)$")
-_SUBTEST = re.compile(r"^( *)# Subtest: (.*)$")
-_LOCATION = re.compile(r"^\s+location: '(.+):(\d+):\d+'$")
-_TEST_FILE = re.compile(r"^[^>]*\.[cm]?[jt]s$")
-_SPEC = re.compile(r"^(?P<in> *)(?P<mark>[✔✖﹣]) (?P<name>.*?) \([\d.]+ms\)(?: # .*)?$")
-_SUITE = re.compile(r"^( *)▶ (.*?)(?: \([\d.]+ms\))?$")
-_BEGUN = re.compile(r"^(?:> \S|\$ \S)")  # npm, pnpm and yarn print the command that they start
-_TEST_AT = re.compile(r"^test at (.+):(\d+):\d+$")
+_COUNT = regex(r"^(?:#|ℹ) (tests|pass|fail|cancelled|skipped|todo) (\d+)$")
+_TAP = regex(r"^(?P<in> *)(?P<not>not )?ok \d+(?: (?:- )?(?P<name>.*?))?(?P<skip> # (?:SKIP|TODO)\b.*)?$")
+_PLAN = regex(r"^(?:TAP version \d+|1\.\.\d+)$")
+_SUBTEST = regex(r"^( *)# Subtest: (.*)$")
+_LOCATION = regex(r"^\s+location: '(.+):(\d+):\d+'$")
+_TEST_FILE = regex(r"^[^>]*\.[cm]?[jt]s$")
+_SPEC = regex(r"^(?P<in> *)(?P<mark>[✔✖﹣]) (?P<name>.*?) \([\d.]+ms\)(?: # .*)?$")
+_SUITE = regex(r"^( *)▶ (.*?)(?: \([\d.]+ms\))?$")
+_BEGUN = regex(r"^(?:> \S|\$ \S)")  # npm, pnpm and yarn print the command that they start
+_TEST_AT = regex(r"^test at (.+):(\d+):\d+$")
 
 
 def read(lines: Sequence[str], root: str) -> Summary | None:

@@ -1,6 +1,5 @@
 """Reads what pytest prints, short and long. Pure."""
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 
@@ -8,18 +7,19 @@ from agentd.evidence.outputs.stack_traces import Place, own_places, python_place
 from agentd.evidence.outputs.summary import Summary, summarized, tally
 from agentd.evidence.outputs.terminal_text import number
 from agentd.model.evidence import Case, CaseStatus, Counts
+from agentd.patterns import regex
 
-_SUMMARY = re.compile(r"^=*\s*(no tests ran|\d+ [a-z]+(?: [a-z]+)?(?:, \d+ [a-z]+(?: [a-z]+)?)*) in [\d.]+ ?s\b.*$")
-_PART = re.compile(r"(\d+) ([a-z]+)")
+_SUMMARY = regex(r"^=*\s*(no tests ran|\d+ [a-z]+(?: [a-z]+)?(?:, \d+ [a-z]+(?: [a-z]+)?)*) in [\d.]+ ?s\b.*$")
+_PART = regex(r"(\d+) ([a-z]+)")
 _WORDS = {"passed", "failed", "error", "errors", "skipped", "deselected", "xfailed", "xpassed", "warning", "warnings"}
 _WORD = r"(?P<word>PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)"
-_SHORT = re.compile(rf"^(?:\[gw\d+\] \[ *\d+%\] )?{_WORD} (?P<node>[^\s\[].*)$")
-_LONG = re.compile(rf"^(?P<node>\S.*?) {_WORD}(?: \(.*\))?(?: +\[ *\d+%\])?$")
-_FOLDED = re.compile(r"^SKIPPED \[\d+\] (?P<file>[^\s:]+):(?P<line>\d+): ")
-_TITLE = re.compile(r"^_{2,} (?:ERROR at (?:setup|teardown) of |ERROR collecting )?(.+?) _{2,}$")
-_RULE = re.compile(r"^={3,}.*={3,}$")
-_REPORTS = re.compile(r"^=+ (?:FAILURES|ERRORS|PASSES|XFAILURES|XPASSES) =+$")
-_PLACE = re.compile(r"^([^\s:][^:]*\.\w+):(\d+)(?:: |$)")
+_SHORT = regex(rf"^(?:\[gw\d+\] \[ *\d+%\] )?{_WORD} (?P<node>[^\s\[].*)$")
+_LONG = regex(rf"^(?P<node>\S.*?) {_WORD}(?: \(.*\))?(?: +\[ *\d+%\])?$")
+_FOLDED = regex(r"^SKIPPED \[\d+\] (?P<file>[^\s:]+):(?P<line>\d+): ")
+_TITLE = regex(r"^_{2,} (?:ERROR at (?:setup|teardown) of |ERROR collecting )?(.+?) _{2,}$")
+_RULE = regex(r"^={3,}.*={3,}$")
+_REPORTS = regex(r"^=+ (?:FAILURES|ERRORS|PASSES|XFAILURES|XPASSES) =+$")
+_PLACE = regex(r"^([^\s:][^:]*\.\w+):(\d+)(?:: |$)")
 _STATUS: dict[str, CaseStatus] = {
     "PASSED": "passed",
     "XPASS": "passed",

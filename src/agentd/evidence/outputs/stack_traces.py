@@ -6,13 +6,14 @@ from dataclasses import replace
 
 from agentd.evidence.outputs.terminal_text import number
 from agentd.model.evidence import Case
+from agentd.patterns import regex
 from agentd.values import dataclass
 
-_FOREIGN = re.compile(
+_FOREIGN = regex(
     r"(?:^|[\\/])(?:site-packages|dist-packages|node_modules|\.venv|venv|rustc|lib[\\/]python3?[\d.]*|\.cargo)[\\/]"
 )
-_FRAME = re.compile(r'^\s*File "([^"]+)", line (\d+)')
-_AT = re.compile(r"^\s*(?:at |❯ |async )?(?:.*?\()?(?:file://)?((?:[A-Za-z]:)?[^\s():]+):(\d+):\d+\)?\s*$")
+_FRAME = regex(r'^\s*File "([^"]+)", line (\d+)')
+_AT = regex(r"^\s*(?:at |❯ |async )?(?:.*?\()?(?:file://)?((?:[A-Za-z]:)?[^\s():]+):(\d+):\d+\)?\s*$")
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,15 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from agentd.patterns import regex
+
 # Longer lines are data, not reports; they are cut so that no pattern takes long on them.
 LONGEST = 2000
 HUGE_NUMBER = 9
 
-_ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]")
+_ANSI = regex(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]")
 # pnpm -r: `packages/web test: …`; turbo: `web:test: …`
-_PACKAGE = re.compile(r"^(?:[@\w./-]+ test|[@\w./-]+:test)(?::[\w:-]+)?: ?")
+_PACKAGE = regex(r"^(?:[@\w./-]+ test|[@\w./-]+:test)(?::[\w:-]+)?: ?")
 
 
 def plain(line: str) -> str:

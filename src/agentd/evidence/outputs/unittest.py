@@ -7,15 +7,16 @@ from agentd.evidence.outputs.stack_traces import python_place
 from agentd.evidence.outputs.summary import Summary, summarized, tally_of
 from agentd.evidence.outputs.terminal_text import number, section
 from agentd.model.evidence import Case, CaseStatus, Counts
+from agentd.patterns import regex
 
-_RAN = re.compile(r"^Ran (\d+) tests? in [\d.]+s$")
-_ENDED = re.compile(r"^(?:OK|FAILED|NO TESTS RAN)(?: \((.*)\))?$")
+_RAN = regex(r"^Ran (\d+) tests? in [\d.]+s$")
+_ENDED = regex(r"^(?:OK|FAILED|NO TESTS RAN)(?: \((.*)\))?$")
 _RESULT = r"(?P<word>ok|FAIL|ERROR|skipped\b.*|expected failure|unexpected success)"
-_VERBOSE = re.compile(rf"^(?P<name>\S+) \((?P<id>[^\s()]+)\)(?P<sub> [(\[].*[)\]])? \.\.\. {_RESULT}$")
-_OPENED = re.compile(r"^(?P<name>\S+) \((?P<id>[^\s()]+)\)(?: \.\.\..*)?$")
-_CLOSED = re.compile(rf"^(?:.*\.\.\. )?{_RESULT}$")
-_BLOCK = re.compile(r"^(?:FAIL|ERROR): (?P<name>\S+) \((?P<id>[^\s()]+)\)")
-_DOUBLE = re.compile(r"^={20,}$")
+_VERBOSE = regex(rf"^(?P<name>\S+) \((?P<id>[^\s()]+)\)(?P<sub> [(\[].*[)\]])? \.\.\. {_RESULT}$")
+_OPENED = regex(r"^(?P<name>\S+) \((?P<id>[^\s()]+)\)(?: \.\.\..*)?$")
+_CLOSED = regex(rf"^(?:.*\.\.\. )?{_RESULT}$")
+_BLOCK = regex(r"^(?:FAIL|ERROR): (?P<name>\S+) \((?P<id>[^\s()]+)\)")
+_DOUBLE = regex(r"^={20,}$")
 
 
 def read(lines: Sequence[str], root: str) -> Summary | None:

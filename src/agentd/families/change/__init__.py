@@ -1,10 +1,10 @@
 """The change family: plan, impl and archive of one change. This is its data; the code is loaded when it is needed."""
 
-import re
 from pathlib import Path
 
 from agentd.errors import ChangeNotFound
 from agentd.model.tools import POWERS, TOOLS
+from agentd.patterns import regex
 from agentd.runs.layout import Layout
 from agentd.state.codecs import Codec
 
@@ -26,7 +26,7 @@ LAYOUT = Layout(
     codec=Codec("STATE.yaml", "change_id", "phase", "schema_version", "2.0", "created_at", "updated_at"),
     workflows=(NAME, "change-question", "change-spec", "change-part", "change-review"),
     proved=True,
-    names=re.compile(r"[a-z0-9][a-z0-9-]*"),
+    names=regex(r"[a-z0-9][a-z0-9-]*"),
     allowed="small letters, digits and dashes",
     bare=True,
     missing=ChangeNotFound,

@@ -15,6 +15,7 @@ from agentd.families.change import ACTIVE, NAME, git_setup
 from agentd.families.change.plan import is_archived
 from agentd.git import trees
 from agentd.library.exclusive import holding
+from agentd.patterns import regex
 from agentd.runs.lifecycle import look
 from agentd.runs.project import Project
 from agentd.runs.report import Report
@@ -23,7 +24,7 @@ from agentd.state.layout import Place
 
 KEPT = "abandoned"
 SHOWN = 3
-_ASIDE = re.compile(rf"\.(.+)\.{KEPT}")
+_ASIDE = regex(rf"\.(.+)\.{KEPT}")
 
 
 def abandon(project: Project, change: str) -> str:

@@ -11,6 +11,7 @@ from agentd.errors import AgentdError, ClarificationNeeded, UsageError
 from agentd.families.change.documents import clarifications, question_drafts
 from agentd.model.change import Clarifications, Draft, Question
 from agentd.model.run import Outcome
+from agentd.patterns import regex
 from agentd.runs.ports import child_store
 from agentd.runs.work import Work
 
@@ -19,8 +20,8 @@ ENOUGH_POINTS = 3
 FEWEST, MOST = 3, 5
 LARGEST = 1_000_000
 FILE = "questions.yaml"
-_POINT = re.compile(r"^[ \t]*(?:[-*+•]|\d+[.)、])[ \t]*\S", re.MULTILINE)
-_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_POINT = regex(r"^[ \t]*(?:[-*+•]|\d+[.)、])[ \t]*\S", re.MULTILINE)
+_UNSPACED = regex(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 
 def is_detailed(description: str) -> bool:

@@ -1,13 +1,13 @@
 """The message of a change's commit: what and why from its proposal, and what shows that it holds."""
 
 import os
-import re
 import textwrap
 from collections.abc import Iterator
 
 from agentd.errors import AgentdError
 from agentd.families.change import trace
 from agentd.families.change.documents import proposal
+from agentd.patterns import regex
 from agentd.proof import blockers, record
 from agentd.redaction import redact, secret_values
 from agentd.runs.work import Work
@@ -15,7 +15,7 @@ from agentd.state.reading import printable
 
 TRAILER = "Agentd-Change: {}"
 WIDTH = 72
-_PARAGRAPHS = re.compile(r"\n\s*\n")
+_PARAGRAPHS = regex(r"\n\s*\n")
 
 
 def message(work: Work, archives: bool = False) -> str:

@@ -1,13 +1,13 @@
 """The plan of a change as a person reads it: proposal, specs and tasks without the data at their heads. It only reads."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from agentd.patterns import regex
 from agentd.state import reading
 from agentd.text import frontmatter
 
-_TAG = re.compile(r"</?\w+>")
+_TAG = regex(r"</?\w+>")
 
 
 def documents(folder: Path) -> Iterator[tuple[str, str]]:

@@ -14,6 +14,7 @@ from agentd.families.change.plan import is_archived, is_free
 from agentd.families.change.reentry import take_up
 from agentd.families.change.sketch import QUESTION
 from agentd.model.decision import Answer, Decision
+from agentd.patterns import regex
 from agentd.runs.choice import writable
 from agentd.runs.lifecycle import go_on, look, start
 from agentd.runs.project import Project
@@ -23,7 +24,7 @@ from agentd.state.layout import Place
 
 LONGEST = 40  # characters of a name that is made of a description
 WIDTH = 80  # characters of a description in a message
-_SMALL = re.compile("an?|and|are|as|at|be|by|for|from|in|into|is|it|its|of|on|or|so|that|the|this|to|with")
+_SMALL = regex("an?|and|are|as|at|be|by|for|from|in|into|is|it|its|of|on|or|so|that|the|this|to|with")
 
 
 def quick(project: Project, description: str, change: str = "", yes: bool = False, reviewed: bool = True) -> Report:

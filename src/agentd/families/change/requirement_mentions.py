@@ -9,10 +9,12 @@ import re
 from collections.abc import Collection, Iterator
 from functools import lru_cache
 
-_AT_ONCE = re.compile(r"(?:\.md)?((?:(?:[-_.#]|:+ ?)?R\d+(?![0-9a-z])|(?:[-_.#]|:+ ?)r\d+(?![0-9a-z]))+)")
-_ALONE = re.compile(r"(?<![A-Za-z0-9])R(\d+)(?![A-Za-z0-9])")
-_TEST = re.compile(r"(?<![A-Za-z0-9])[tT]est_?[rR](\d+)(?![0-9a-z])")
-_NUMBER = re.compile(r"[rR](\d+)")
+from agentd.patterns import regex
+
+_AT_ONCE = regex(r"(?:\.md)?((?:(?:[-_.#]|:+ ?)?R\d+(?![0-9a-z])|(?:[-_.#]|:+ ?)r\d+(?![0-9a-z]))+)")
+_ALONE = regex(r"(?<![A-Za-z0-9])R(\d+)(?![A-Za-z0-9])")
+_TEST = regex(r"(?<![A-Za-z0-9])[tT]est_?[rR](\d+)(?![0-9a-z])")
+_NUMBER = regex(r"[rR](\d+)")
 
 
 def mentioned(text: str, specs: Collection[str], path: str = "") -> frozenset[tuple[str, str]]:

@@ -3,7 +3,6 @@
 Each names the call that wrote it, so that a step that is repeated after a kill does not leave two.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from agentd.families.change.documents import proposal
 from agentd.families.change.plan_places import Grounds
 from agentd.model.change import Review, ReviewStatus
 from agentd.model.verdict import Challenge, CodeReview, Issue, contradictions
+from agentd.patterns import regex
 from agentd.review import challenge_page, review_page
 from agentd.review.code_grounding import unsaid
 from agentd.review.plan_grounding import ungrounded
@@ -22,7 +22,7 @@ from agentd.runs.safe_paths import read_text
 from agentd.runs.tool_result import Written, listed, rendering
 from agentd.state import durable
 
-_UNWRITABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+_UNWRITABLE = regex(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
 
 def append_review(desk: Desk, status: ReviewStatus, iteration: int, reviewer: str, content: str) -> Written:

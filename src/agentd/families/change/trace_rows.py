@@ -3,7 +3,6 @@
 Nothing is read here, and what is not known never counts as shown.
 """
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -12,10 +11,11 @@ from agentd.families.change.trace_model import Gap, Known, Row, Seen, TracedFile
 from agentd.families.change.trace_proof import covering, prove
 from agentd.library.claims import named
 from agentd.model.change import Requirement, Task
+from agentd.patterns import regex
 from agentd.proof.blockers import NO_TESTS
 from agentd.proof.integrity.paths import is_test
 
-_ARROW = re.compile(r"\s*(?:->|→)\s*")
+_ARROW = regex(r"\s*(?:->|→)\s*")
 
 
 def rows(known: Known) -> tuple[Row, ...]:

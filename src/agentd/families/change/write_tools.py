@@ -11,6 +11,7 @@ from agentd.families.change.documents import clarifications, proposal, question_
 from agentd.library import snapshot, spec
 from agentd.model.change import Clarifications, Draft, Proposal, Question, Spec, Task, Tasks
 from agentd.model.finding import Finding
+from agentd.patterns import regex
 from agentd.runs.call_scope import Desk
 from agentd.runs.tool_result import Written, listed, refuse_wrong, rendering
 from agentd.state import reading
@@ -22,7 +23,7 @@ RENDERED = {
     "ARCHIVE_REVIEW.md": "its reviewer writes it",
     **dict.fromkeys(("GEMINI.md", "AGENTS.md", "CLAUDE.md"), "agentd writes it"),
 }
-_BLOCK = re.compile(r"^<review\b.*?^</review>|^</?review\b", re.DOTALL | re.MULTILINE)
+_BLOCK = regex(r"^<review\b.*?^</review>|^</?review\b", re.DOTALL | re.MULTILINE)
 RECORDS = ("calls", "answers", "children")
 
 

@@ -6,11 +6,12 @@ from agentd.errors import GateClosed
 from agentd.families.team import LAYOUT, acceptance, session, workspaces
 from agentd.families.team.session_documents import ACCEPTANCE, REPORT, criteria
 from agentd.model.run import Outcome
+from agentd.patterns import regex
 from agentd.runs.project import Project
 from agentd.runs.work import Work, work_on
 
 BEGIN, END = "<!-- agentd: recorded -->", "<!-- agentd: end -->"
-_RECORDED = re.compile(rf"\n*{re.escape(BEGIN)}.*?{re.escape(END)}\n?", re.DOTALL)
+_RECORDED = regex(rf"\n*{re.escape(BEGIN)}.*?{re.escape(END)}\n?", re.DOTALL)
 
 
 def write_report(work: Work) -> Outcome:

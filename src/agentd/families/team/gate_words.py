@@ -2,12 +2,14 @@
 
 import re
 
+from agentd.patterns import regex
+
 APPROVED, CHANGES = "approved", "changes-requested"
 SPEC, ARCHITECTURE, DESIGN = "spec", "architecture", "design"
 STRATEGIES = ("per-batch", "single-final")
 DEFERRED = ("deferred", "defer", "cancel", "later", "not now", "put it off")
 # A part of an answer approves only if it is nothing but one of these: any other word in it, and it does not.
-_APPROVAL = re.compile(
+_APPROVAL = regex(
     r"(?:(?:it|this|that|all|everything|i|we|the (?:whole )?(?:design|spec|specification|architecture|plan)) )?"
     r"(?:(?:looks?|is|are|sounds?|seems?|do|think (?:it|this) (?:is|looks)) )?(?:very |really |all |just |perfectly |also )?"
     r"(?:(?:good|fine|great|perfect|excellent|ok|okay)(?: enough| to go)?|works? for (?:me|us)|approved?|accept(?:ed)?|agreed?|lgtm|sgtm|wfm|"
@@ -15,23 +17,23 @@ _APPROVAL = re.compile(
     r"no objections?|yes|yep|\+1|:\+1:|:shipit:)"
     r"(?: (?:to|for|from|by|with) (?:me|us)| as (?:it )?is| as it stands| as well| then| now| please| with (?:it|this))*"
 )
-_COURTESY = re.compile(
+_COURTESY = regex(
     r"(?:many )?(?:thanks|thank you|thx|cheers)(?: (?:again|a lot|so much|very much))?(?: for [\w']+(?: [\w']+){0,13}| (?!no\b)\w+)?|"
     r"(?:very )?(?:nice|beautiful|awesome|(?:nice|great|good|excellent|awesome|well) (?:work|job|stuff|done|catch|idea|one))|"
     r"no (?:further |more )?(?:comments?|concerns?|questions?|changes(?: needed)?)"
 )
-_WISH = re.compile(r"\b(?:please|could|would|can|but|not|fix|change|rename|remove|add|use|make|need|should|must)\b")
-_THUMB = re.compile("[👍✅🚢🚀]")
-_DECORATION = re.compile("[\U0001f3fb-\U0001f3ff\ufe0f❤💯🎉🙏🙂😀-😄]|@[\\w-]+|(?<!\\w)[:;] ?-?[)d]")
-_CHANGE = re.compile(
+_WISH = regex(r"\b(?:please|could|would|can|but|not|fix|change|rename|remove|add|use|make|need|should|must)\b")
+_THUMB = regex("[👍✅🚢🚀]")
+_DECORATION = regex("[\U0001f3fb-\U0001f3ff\ufe0f❤💯🎉🙏🙂😀-😄]|@[\\w-]+|(?<!\\w)[:;] ?-?[)d]")
+_CHANGE = regex(
     r"\b(?:fix|fixed|change|changes|replace|rename|remove|delete|drop|add|move|split|merge|rewrite|rework|use|make|reconsider|concerns?|"
     r"concerned|worr(?:y|ied)|but|however|except|instead|rather|should|must|need(?:s|ed)?|missing|wrong|unclear|why|don'?t|do not|not|no|"
     r"without|before|until|unless|if|once|disagree|reject(?:ed)?|nits?|modulo|otherwise|apart from|aside from|besides|pending|assuming|"
     r"suggest\w*|comments?|typos?|errors?|questions?|though|although|almost|please|could|would|can)\b|\?"
 )
 _OF = {
-    DESIGN: re.compile(r"\b(?:screen|layout|button|colou?rs?|ui|ux|wireframe|navigation|component|design[- ]specs?)\b"),
-    SPEC: re.compile(r"\b(?:spec|scope|criteri(?:on|a)|acceptance|ac-\d+|requirements?|goals?|assumptions?)\b"),
+    DESIGN: regex(r"\b(?:screen|layout|button|colou?rs?|ui|ux|wireframe|navigation|component|design[- ]specs?)\b"),
+    SPEC: regex(r"\b(?:spec|scope|criteri(?:on|a)|acceptance|ac-\d+|requirements?|goals?|assumptions?)\b"),
 }
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from agentd.engine.waves import Item, waves
 from agentd.errors import AgentdError, Corrupt
+from agentd.patterns import regex
 from agentd.text import lossless_yaml
 from agentd.text.outline import outline, split_lines
 from agentd.values import dataclass
@@ -24,8 +25,8 @@ FLAGS = ("security", "perf", "breaking-change", "none")
 CHECKS = ("cmd", "manual", "test")
 EXCERPT = 300
 REPORT_PARTS = ("what was done", "how to run", "how to test", "known issues")
-_TASK_ID, _CRITERION_ID = re.compile(r"T-\d{3,}"), re.compile(r"AC-\d{3,}")
-_HEADING = re.compile(r"^#{1,6}[ \t]+(.*?)[ \t#]*$", re.MULTILINE)
+_TASK_ID, _CRITERION_ID = regex(r"T-\d{3,}"), regex(r"AC-\d{3,}")
+_HEADING = regex(r"^#{1,6}[ \t]+(.*?)[ \t#]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Any
 from agentd.families.team import session, workspaces
 from agentd.families.team.contract import Result
 from agentd.model.run import Outcome
+from agentd.patterns import regex
 from agentd.runs.work import Work
 
 KEY = "verdicts"
@@ -16,7 +17,7 @@ PASSED = ("ok", "accepted")
 STRATEGY = "UD-REVIEW-STRATEGY"
 SHOWN = 20
 # What makes a change one that Security looks at, whatever its flags say: paths and added lines about these.
-_EXPOSED = re.compile(
+_EXPOSED = regex(
     r"\b(?:auth\w*|login|logout|passw\w*|token|secret|credential|cookie|session_?id|permission|crypt\w*|jwt|oauth\w*|csrf|cors|"
     r"socket|https?|requests?|urllib|fetch|url|upload|download|redirect|argv|stdin|getenv|environ|input|deserial\w*|pickle|eval|exec|"
     r"subprocess|popen|shell|sql|query|html|innerhtml|sanitiz\w*|escape|headers?|cookies?|validat\w*|file_?names?|basename|realpath|"

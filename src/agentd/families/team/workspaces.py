@@ -1,6 +1,5 @@
 """The workspaces of a session: where its roles work, what they changed there, what proves it, and how it lands."""
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from agentd.landing.queue import Verdict
 from agentd.model.decision import Decision
 from agentd.model.evidence import Evidence
 from agentd.model.run import Outcome
+from agentd.patterns import regex
 from agentd.proof import baseline, blockers, evidence, record
 from agentd.proof.evidence import Planned
 from agentd.proof.record import BASELINE, KEY
@@ -25,7 +25,7 @@ from agentd.state import durable
 BASELINES = "baselines"
 LONGEST_DIFF = 60_000
 WORDS = {b"A": "added", b"M": "modified", b"D": "deleted", b"T": "modified"}
-_LITERAL = re.compile(r"[^*?\[\]]+")
+_LITERAL = regex(r"[^*?\[\]]+")
 
 
 class Baselines:

@@ -11,6 +11,7 @@ from agentd.library.spec.headings import parts
 from agentd.library.spec.rule_checks import counted
 from agentd.library.spec.spec_tree import Node, Path, requirements, tree
 from agentd.model.change import Requirement, Spec
+from agentd.patterns import regex
 from agentd.text import frontmatter, lossless_yaml
 from agentd.text.outline import outline
 from agentd.text.spacing import line_end
@@ -18,9 +19,9 @@ from agentd.text.spacing import line_end
 TIMES = ("created_at", "updated_at", "archived_at")
 BOOKS = (*TIMES, "version")  # keys that agentd maintains; leaving one out is not a removal
 COUNTS: Path = (("front", "", 1), ("key", "requirements", 1))
-_COMMENT = re.compile(r"(?:^|[ \t])#[^\r\n]*", re.MULTILINE)
+_COMMENT = regex(r"(?:^|[ \t])#[^\r\n]*", re.MULTILINE)
 _NONE = object()
-_VERSION = re.compile(r"""^version[ \t]*:[ \t]*["']?v?([0-9]+(?:\.[0-9]+)*)["']?[ \t]*(?:#.*)?$""", re.MULTILINE)
+_VERSION = regex(r"""^version[ \t]*:[ \t]*["']?v?([0-9]+(?:\.[0-9]+)*)["']?[ \t]*(?:#.*)?$""", re.MULTILINE)
 
 
 def settled(base: Node | None, ours: Node, theirs: Node) -> str | None:

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 from agentd.library.spec import scenario_steps
 from agentd.model.rules import Rules
+from agentd.patterns import regex
 from agentd.text import frontmatter
 from agentd.text.outline import Outline, outline
 from agentd.text.spacing import split_ends
@@ -17,11 +18,11 @@ _Item = tuple[Kind, str, str, str]  # kind, key, title, of
 _Begun = tuple[int, int, Kind, str, str, str, bool]  # a part without its end
 
 SECTIONS = ("overview", "requirements", "acceptance criteria", "flow diagram", "data model")
-REQUIREMENT = re.compile(r"(?:Requirement[ \t]+)?[*_`\[]*(R[0-9]+)[*_`\]]*(?:[ \t]*[-–—:：][ \t]*|\.?[ \t]+|$)(.*)")
-SCENARIO = re.compile(r"scenario(?:[ \t]*(\d[\w.]*))?[ \t]*(?:[:：]|[-–—](?=[ \t]|$)|$)[ \t]*(.*)", re.IGNORECASE)
-_BEFORE_NAME = re.compile(r"(?:[*_`]|[0-9]+(?:\.[0-9]+)*[.)]?[ \t]+)*")
-_COMMENTS = re.compile(r"(?:[ \t]*<!--(?:(?!-->).)*-->)+$")
-TAG = re.compile(r" {0,3}</?spec\b[^>]*>[ \t]*", re.IGNORECASE)
+REQUIREMENT = regex(r"(?:Requirement[ \t]+)?[*_`\[]*(R[0-9]+)[*_`\]]*(?:[ \t]*[-–—:：][ \t]*|\.?[ \t]+|$)(.*)")
+SCENARIO = regex(r"scenario(?:[ \t]*(\d[\w.]*))?[ \t]*(?:[:：]|[-–—](?=[ \t]|$)|$)[ \t]*(.*)", re.IGNORECASE)
+_BEFORE_NAME = regex(r"(?:[*_`]|[0-9]+(?:\.[0-9]+)*[.)]?[ \t]+)*")
+_COMMENTS = regex(r"(?:[ \t]*<!--(?:(?!-->).)*-->)+$")
+TAG = regex(r" {0,3}</?spec\b[^>]*>[ \t]*", re.IGNORECASE)
 
 
 class Part(NamedTuple):

@@ -7,14 +7,15 @@ from typing import Any, NamedTuple
 
 from agentd.errors import Corrupt
 from agentd.model.finding import Finding
+from agentd.patterns import regex
 from agentd.text import lossless_yaml
 from agentd.text.outline import closes, opens
 
-_OPENING = re.compile(r" {0,3}(?:`{3,}|~{3,})[ \t]*(?i:ya?ml)[ \t]*")
+_OPENING = regex(r" {0,3}(?:`{3,}|~{3,})[ \t]*(?i:ya?ml)[ \t]*")
 _KEYS = {"id", "priority", "status"}
-_KEY_LINE = re.compile(r"[ \t]*(?:(?:id|priority|status)[ \t]*:|$)")
-_ID = re.compile(r"R[0-9]+", re.IGNORECASE)
-_PLACE = re.compile(r":(\d+):\d+: (.*)\.$", re.DOTALL)
+_KEY_LINE = regex(r"[ \t]*(?:(?:id|priority|status)[ \t]*:|$)")
+_ID = regex(r"R[0-9]+", re.IGNORECASE)
+_PLACE = regex(r":(\d+):\d+: (.*)\.$", re.DOTALL)
 _FIX = "write the lines id, priority and status, each as 'key: value'"
 
 

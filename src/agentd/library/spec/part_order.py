@@ -1,12 +1,12 @@
 """The merged order of parts, where each side may have added, removed and moved some."""
 
-import re
 from collections.abc import Collection, Sequence
 from itertools import accumulate
 
 from agentd.library.spec.spec_tree import Key
+from agentd.patterns import regex
 
-_DIGITS = re.compile(r"([0-9]+)")
+_DIGITS = regex(r"([0-9]+)")
 _RANKS = {"front": 0, "text": 1, "tag": 2, "title": 3, "fence": 6}
 _Rank = tuple[int, tuple[str | tuple[int, str], ...], str, str, int]
 

@@ -1,19 +1,19 @@
 """Placeholders that a person has to replace; each is a finding until then."""
 
-import re
 from collections.abc import Iterator, Sequence
 
 from agentd.library.spec import scenario_steps
 from agentd.library.spec.headings import Part
 from agentd.model.finding import Finding
 from agentd.model.rules import Rules
+from agentd.patterns import regex
 from agentd.text.outline import Outline
 
 EMPTY_SECTION = "Nothing is said here yet."
 EMPTY_STEP = "(to be completed)"
 EMPTY_SCENARIO = "To be completed"
 ALL = (EMPTY_SECTION, EMPTY_STEP, EMPTY_SCENARIO)
-_NAME = re.compile(rf"{EMPTY_SCENARIO}(?: [0-9]+)?")
+_NAME = regex(rf"{EMPTY_SCENARIO}(?: [0-9]+)?")
 
 
 def check(sheet: Outline, found: Sequence[Part], rules: Rules) -> Iterator[Finding]:

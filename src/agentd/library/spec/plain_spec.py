@@ -10,9 +10,10 @@ from agentd.library.spec import placeholders
 from agentd.library.spec.scenario_steps import USUAL
 from agentd.model.change import Priority, Requirement, Scenario, Spec
 from agentd.model.rules import Rules
+from agentd.patterns import regex
 from agentd.text.literal import LINE, SCALAR, TEXT, TIME, is_literal
 
-_HEAD = re.compile(
+_HEAD = regex(
     r"---\nid: (?!null\n|true\n|false\n)([a-z][a-z0-9-]*+)\ntype: spec\n"
     rf"title: {SCALAR}\n"
     rf'version: "([\w.]*+)"\ncreated_at: ({TIME})\nupdated_at: ({TIME})\n'
@@ -21,12 +22,12 @@ _HEAD = re.compile(
     r"(?:  has_pseudo_code: (?:true|false)\n)(?:  has_api_spec: (?:true|false)\n)---\n\n"
     rf"<spec>\n\n# ({LINE})\n\n## Overview\n\n({TEXT})\n\n## Requirements\n\n"
 )
-_REQUIREMENT = re.compile(
+_REQUIREMENT = regex(
     rf"### (R[0-9]++) - ({LINE})\n\n```yaml\nid: \1\npriority: (high|medium|low)\n"
     rf"status: (?!null\n|true\n|false\n)([a-z_]++)\n```\n\n({TEXT})\n\n"
 )
 _STEP = rf"({LINE}(?:\n- \*\*(?:AND|BUT)\*\* {LINE})*+)"
-_SCENARIO = re.compile(
+_SCENARIO = regex(
     rf"(####?) Scenario: ({LINE})\n\n(?:- \*\*GIVEN\*\* {_STEP}\n)?+- \*\*WHEN\*\* {_STEP}\n- \*\*THEN\*\* {_STEP}\n\n"
 )
 _CRITERIA = "## Acceptance Criteria\n\n"

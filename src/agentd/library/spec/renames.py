@@ -8,12 +8,13 @@ from typing import Any
 
 from agentd.library.spec.headings import REQUIREMENT
 from agentd.library.spec.spec_tree import HEADINGS, Key, Node, plain, says
+from agentd.patterns import regex
 
 Signature = Callable[[Node], Any]  # a false value identifies nothing
 
-_ID_LINE = re.compile(r"[ \t]*id[ \t]*:[ \t]*[\"']?R[0-9]+[\"']?[ \t]*")
-_TITLED = re.compile(REQUIREMENT.pattern, re.IGNORECASE)
-_SAYS_NOTHING = re.compile(r"[ \t]*(?:(?:`{3,}|~{3,}).*|(?:priority|status)[ \t]*:.*)?")
+_ID_LINE = regex(r"[ \t]*id[ \t]*:[ \t]*[\"']?R[0-9]+[\"']?[ \t]*")
+_TITLED = regex(REQUIREMENT.pattern, re.IGNORECASE)
+_SAYS_NOTHING = regex(r"[ \t]*(?:(?:`{3,}|~{3,}).*|(?:priority|status)[ \t]*:.*)?")
 
 
 def aligned(base: Node, side: Node) -> Node:

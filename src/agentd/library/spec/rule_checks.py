@@ -10,10 +10,11 @@ from agentd.library.spec.headings import Part
 from agentd.model.change import Spec
 from agentd.model.finding import Finding
 from agentd.model.rules import Rules
+from agentd.patterns import regex
 from agentd.text.frontmatter import Front, key_line
 from agentd.text.outline import Outline
 
-_ID = re.compile(r"[a-z0-9-]+")
+_ID = regex(r"[a-z0-9-]+")
 _FILL = "agentd validate --fix"
 _ONCE = ("overview", "flow diagram", "data model")
 

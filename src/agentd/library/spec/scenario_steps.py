@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from agentd.model.change import Scenario
 from agentd.model.rules import Rules
+from agentd.patterns import regex
 from agentd.text import quoting
 from agentd.text.outline import Outline, opens, outline
 
@@ -27,11 +28,11 @@ _WAYS = (
     rf"(GIVEN|Given|WHEN|When|THEN|Then){_END}[:：]?",
     r"(?i:(given|when|then))[:：]",
 )
-_LABEL = re.compile(rf" {{0,3}}(?:{'|'.join(_WAYS)})[ \t]*")
-_BEFORE_LABEL = re.compile(rf" {{0,3}}(?:{_BULLET})?(?:\*\*(?=\w))?")
-_AFTER_LABEL = re.compile(r"[:：]?(?:\*\*)?[:：]?[ \t]*")
+_LABEL = regex(rf" {{0,3}}(?:{'|'.join(_WAYS)})[ \t]*")
+_BEFORE_LABEL = regex(rf" {{0,3}}(?:{_BULLET})?(?:\*\*(?=\w))?")
+_AFTER_LABEL = regex(r"[:：]?(?:\*\*)?[:：]?[ \t]*")
 _JOINED = r"(?<![A-Za-z0-9_])(?:\*\*(?i:{0})[:：]?\*\*|{1}(?![A-Za-z0-9_]))[:：]?[ \t]*"
-_MORE = re.compile(r" +\\?(AND|BUT|GIVEN|WHEN|THEN) (\S.*)")
+_MORE = regex(r" +\\?(AND|BUT|GIVEN|WHEN|THEN) (\S.*)")
 _OWN = quoting.structure("|".join((r"#{1,6}(?:[ \t]|$)", r"</?(?i:spec)\b", *_WAYS)))
 
 

@@ -1,12 +1,12 @@
 """A spec as a tree of its headings, in any language. Texts and gaps, joined in order, are the file."""
 
-import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from agentd.library.spec.headings import REQUIREMENT, SCENARIO, TAG
+from agentd.patterns import regex
 from agentd.text.outline import outline, split_lines
 from agentd.text.spacing import split_ends
 
@@ -15,7 +15,7 @@ Key = tuple[str, str, int]  # kind, name, and which of the siblings of that name
 Path = tuple[Key, ...]
 
 HEADINGS = ("section", "requirement", "scenario")
-_ENTRY = re.compile(r"""(?![#\s-])("[^"]*"|'[^']*'|[^:]*[^:\s])[ \t]*:(?=\s|$)""")
+_ENTRY = regex(r"""(?![#\s-])("[^"]*"|'[^']*'|[^:]*[^:\s])[ \t]*:(?=\s|$)""")
 _ENDS = ("---", "...")
 _BLANK = " \t\r\n"
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from agentd.library.spec import scenario_steps
 from agentd.model.change import PRIORITIES, Requirement, Scenario, Spec
+from agentd.patterns import regex
 from agentd.text import frontmatter, lossless_yaml, quoting
 from agentd.text.outline import closes, opens
 
@@ -13,9 +14,9 @@ OWN = quoting.structure(
     r"#{1,3}(?:[ \t]|$)|#{4,6}[ \t]+[*_`\[]*(?:R\d|(?i:scenario|requirement))|</?(?i:spec)\b"
 )  # a text may have deeper headings, unless they begin a part
 DIAGRAM = ("", "mermaid")
-_ID = re.compile(r"[a-z0-9-]+")
-_REQUIREMENT_ID = re.compile(r"R[0-9]+")
-_INFO = re.compile(r" {0,3}[`~]+[ \t]*([\w+-]*)")
+_ID = regex(r"[a-z0-9-]+")
+_REQUIREMENT_ID = regex(r"R[0-9]+")
+_INFO = regex(r" {0,3}[`~]+[ \t]*([\w+-]*)")
 
 
 def render(spec: Spec) -> str:

@@ -1,17 +1,17 @@
 """The status of each requirement, as its metadata says it. `draft` is what a plan says; all other bytes of a spec stay."""
 
-import re
 from collections.abc import Callable
 
 from agentd.library.spec import scenario_steps
 from agentd.library.spec.headings import parts
 from agentd.library.spec.metadata import take
+from agentd.patterns import regex
 from agentd.text import frontmatter
 from agentd.text.outline import outline
 from agentd.text.spacing import split_ends
 
 IMPLEMENTED = "implemented"
-_LINE = re.compile(r"([ \t]*status[ \t]*:[ \t]*)(\w+)")
+_LINE = regex(r"([ \t]*status[ \t]*:[ \t]*)(\w+)")
 
 
 def implemented(text: str) -> str:

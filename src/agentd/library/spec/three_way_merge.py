@@ -1,7 +1,5 @@
 """The three-way merge of a spec. No text of either side is lost without a conflict."""
 
-import re
-
 from agentd.library.spec import front_matter_merge
 from agentd.library.spec.merge_flaws import FLAWS, doubled, flaws
 from agentd.library.spec.merged_text import Joiner, marked
@@ -9,10 +7,11 @@ from agentd.library.spec.renames import aligned
 from agentd.library.spec.spec_tree import Node, plain, tree, walk
 from agentd.library.spec.tree_merge import THEY_REMOVED, WE_REMOVED, Piece, combined, conflicts
 from agentd.model.merge import Conflict, Merged, Prefer
+from agentd.patterns import regex
 from agentd.text.spacing import line_end
 
 UNFIT = "the two texts do not fit together: something is not closed in one of them, or its headings have other levels"
-_END = re.compile("\r?\n")
+_END = regex("\r?\n")
 
 
 def merge(base: str | None, ours: str | None, theirs: str | None, prefer: Prefer = "") -> Merged:

@@ -5,29 +5,24 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 
+from agentd.patterns import regex
 from agentd.proof.integrity import assertion_names as names
 from agentd.proof.integrity.parsed import MANY, Claim
 from agentd.proof.integrity.source import Source
 
-_CALL = re.compile(
-    r"(?<![\w$])((?:[A-Za-z_$][\w$]*\??\s*(?:\.|::)\s*)*)([A-Za-z_$][\w$]*!?)\s*(?:<[^<>()\n]{0,60}>)?\s*\("
-)
-_ASSERTS = re.compile(
+_CALL = regex(r"(?<![\w$])((?:[A-Za-z_$][\w$]*\??\s*(?:\.|::)\s*)*)([A-Za-z_$][\w$]*!?)\s*(?:<[^<>()\n]{0,60}>)?\s*\(")
+_ASSERTS = regex(
     r"^_*(?i:assert|expect|verify|should|check|ensure|must|fail|debug_assert|prop_assert|and_?expect)(?![a-z])"
 )
-_LINK = re.compile(r"\s*(?:\?|!)?\.\s*([A-Za-z_$][\w$]*)")
-_PREFIXES = re.compile(
-    r"^(chai\.)?(assert|require|Assert|should|sinon\.assert|expect|StringAssert|CollectionAssert|cy)\.$"
-)
-_LITERAL = re.compile(
+_LINK = regex(r"\s*(?:\?|!)?\.\s*([A-Za-z_$][\w$]*)")
+_PREFIXES = regex(r"^(chai\.)?(assert|require|Assert|should|sinon\.assert|expect|StringAssert|CollectionAssert|cy)\.$")
+_LITERAL = regex(
     r"^(-?\d[\w.]*|\".*\"|true|false|null|nil|None|undefined|Some\(.*\)|Ok\(.*\)|vec!\[.*\]|\[.*\]|\{.*\}|&?\[.*\]|[A-Z_]{3,})$"
 )
 _FIRST_IS_ANSWER = {"java", "go", "csharp"}
-_PASSED_ON = re.compile(r"\s*t\s*[,)]")  # a function that is given the test can fail it
-_MATCHES = re.compile(
-    r"^(is|has|contains?|does|matches|starts|ends|to|a|an|include|equal|eql|length|property)(?![a-z])"
-)
-_CREATES = re.compile(
+_PASSED_ON = regex(r"\s*t\s*[,)]")  # a function that is given the test can fail it
+_MATCHES = regex(r"^(is|has|contains?|does|matches|starts|ends|to|a|an|include|equal|eql|length|property)(?![a-z])")
+_CREATES = regex(
     r"\bnew\b|(?<![a-z0-9_$])[A-Z]\w*(<[^<>]*>)?[({]|::(new|from|default|parse)\b|\b(next|now|random|pop|shift|read)\("
     r"|\b(from|make|create|of)([A-Z_]\w*)?\("
 )

@@ -2,6 +2,8 @@
 
 import re
 
+from agentd.patterns import regex
+
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -33,7 +35,7 @@ T_ASSERTIONS = _words("""
     """)
 # Words of a chain that only connect.
 NOISE = _words("to be been is that which and has have with at of same but does still")
-BROAD = re.compile(r"^(Exception|Throwable|Error|RuntimeException|typeof\(Exception\))(\.class|::class(\.java)?)?$")
+BROAD = regex(r"^(Exception|Throwable|Error|RuntimeException|typeof\(Exception\))(\.class|::class(\.java)?)?$")
 
 
 def key_of(name: str) -> str:

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterator
 
+from agentd.patterns import regex
 from agentd.proof.integrity.parsed import Mark, mark
 from agentd.proof.integrity.rules import HIDDEN, SKIPPED
 from agentd.proof.integrity.source import Source
 from agentd.values import dataclass
 
-_RETURN = re.compile(r"^\s*(return)\s*;?\s*$", re.M)
+_RETURN = regex(r"^\s*(return)\s*;?\s*$", re.M)
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,16 @@
 """Parses Python test files that are not valid Python, by their lines and indentation."""
 
-import re
 from collections.abc import Iterator
 
+from agentd.patterns import regex
 from agentd.proof.integrity.parsed import Claim, Mark, ParsedFile, Test
 from agentd.proof.integrity.python_claims import ASSERTS
 from agentd.proof.integrity.rules import SKIPPED
 from agentd.proof.integrity.source import Source, normalized
 
-_HEAD = re.compile(r"^([ \t]*)(?:async\s+)?(def|class)\s+(\w+)")
-_CLAIM = re.compile(r"^\s*assert\b\s*(.*)|^\s*(?:with\s+)?[\w.]*\b(\w+)\s*\((.*)")
-_SKIP = re.compile(r"@?[\w.]*\b(skip|skipif|skipIf|skipUnless|xfail|expectedFailure|skipTest|SkipTest)\b")
+_HEAD = regex(r"^([ \t]*)(?:async\s+)?(def|class)\s+(\w+)")
+_CLAIM = regex(r"^\s*assert\b\s*(.*)|^\s*(?:with\s+)?[\w.]*\b(\w+)\s*\((.*)")
+_SKIP = regex(r"@?[\w.]*\b(skip|skipif|skipIf|skipUnless|xfail|expectedFailure|skipTest|SkipTest)\b")
 
 
 def parse(text: str) -> ParsedFile:

@@ -4,12 +4,11 @@ import re
 from collections.abc import Collection, Iterable
 from difflib import SequenceMatcher
 
+from agentd.patterns import regex
 from agentd.proof.integrity.parsed import Claim, Test
 
-_LITERAL = re.compile(
-    r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\b\d[\w.]*|\b(?:True|False|None|true|false|null|nothing)\b"
-)
-_LISTED = re.compile(r"[\[({]_(?:, ?_)*,?[\])}]|\[\]|\{\}")
+_LITERAL = regex(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\b\d[\w.]*|\b(?:True|False|None|true|false|null|nothing)\b")
+_LISTED = regex(r"[\[({]_(?:, ?_)*,?[\])}]|\[\]|\{\}")
 _MOST = 30  # claims that are compared with each other by likeness
 
 

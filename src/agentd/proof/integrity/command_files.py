@@ -5,6 +5,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator
 
+from agentd.patterns import regex
 from agentd.proof.integrity.makefile import targets
 from agentd.proof.integrity.package_json import scripts
 from agentd.proof.integrity.paths import is_collected, is_test_config, tidy
@@ -12,17 +13,17 @@ from agentd.proof.integrity.shell_commands import closure
 
 Read = Callable[[str], str | None]
 _DEEP = 4
-_INTERPRETER = re.compile(
+_INTERPRETER = regex(
     r"^(ba|da|z|k|fi)?sh$|^(python|pypy|node|ruby|perl|php|lua)[\d.]*$|^(deno|bun|tsx|ts-node|source|\.|Rscript)$"
 )
-_MAKE = re.compile(r"^(g?make|just)$")
-_PACKAGE = re.compile(r"^(npm|yarn|pnpm|bun)$")
-_WRAPPER = re.compile(
+_MAKE = regex(r"^(g?make|just)$")
+_PACKAGE = regex(r"^(npm|yarn|pnpm|bun)$")
+_WRAPPER = regex(
     r"^(env|exec|time|timeout|nice|nohup|sudo|command|xvfb-run|uvx?|poetry|pipenv|pdm|hatch|rye|run|npx|\d+\w?|\w+=.*)$"
 )
-_SEPARATOR = re.compile(r"^(&&|\|\||;|\||&|\(|\)|\{|\}|!|then|do|else)$")
-_SCRIPT = re.compile(r"\.(ba|z|k)?sh$|^[^.]*$|(^|/)[^./]+$")
-_RUNNABLE = re.compile(r"\.(sh|bash|bat|ps1|py|rb|pl|[cm]?[jt]s)$")
+_SEPARATOR = regex(r"^(&&|\|\||;|\||&|\(|\)|\{|\}|!|then|do|else)$")
+_SCRIPT = regex(r"\.(ba|z|k)?sh$|^[^.]*$|(^|/)[^./]+$")
+_RUNNABLE = regex(r"\.(sh|bash|bat|ps1|py|rb|pl|[cm]?[jt]s)$")
 
 
 def files_run(command: str, folder: str, read: Read) -> frozenset[str]:

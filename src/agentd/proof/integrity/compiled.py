@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from agentd.patterns import regex
 from agentd.proof.integrity.assertion_calls import claims
 from agentd.proof.integrity.brace_marks import Group, around, early_return, hidden, mark_at
 from agentd.proof.integrity.compiled_languages import LANGUAGES, NEVER, Language
@@ -11,12 +12,12 @@ from agentd.proof.integrity.parsed import Claim, Mark, ParsedFile, Test, mark
 from agentd.proof.integrity.rules import SKIPPED
 from agentd.proof.integrity.source import Source, normalized
 
-_GO_TAG = re.compile(r"^//(?:go:build|\s*\+build)\s+(.*)$", re.M)
-_GO_FAILS = re.compile(r"\b(?:[tbf]|s\.T\(\))\.(Error|Errorf|Fatal|Fatalf|Fail|FailNow)\s*\(")
-_ASSERTS = re.compile(rf"{_GO_FAILS.pattern}|(?i:assert|expect|verify|require)")
-_IF = re.compile(r"\bif\s+([^{}\n]*?)\s*\{")
-_RAISES_ABOVE = re.compile(r"#\[should_panic[^\]]*\]|expected\s*=\s*\w+|\[ExpectedException[^\]]*\]")
-_TABLE = re.compile(
+_GO_TAG = regex(r"^//(?:go:build|\s*\+build)\s+(.*)$", re.M)
+_GO_FAILS = regex(r"\b(?:[tbf]|s\.T\(\))\.(Error|Errorf|Fatal|Fatalf|Fail|FailNow)\s*\(")
+_ASSERTS = regex(rf"{_GO_FAILS.pattern}|(?i:assert|expect|verify|require)")
+_IF = regex(r"\bif\s+([^{}\n]*?)\s*\{")
+_RAISES_ABOVE = regex(r"#\[should_panic[^\]]*\]|expected\s*=\s*\w+|\[ExpectedException[^\]]*\]")
+_TABLE = regex(
     r"@(ParameterizedTest|RepeatedTest|Property|TestFactory|CsvSource|MethodSource)|#\[(case|rstest|quickcheck)|\[(Theory|TestCase|DataTestMethod)"
 )
 

@@ -2,6 +2,7 @@
 
 import re
 
+from agentd.patterns import regex
 from agentd.values import dataclass
 
 
@@ -23,43 +24,43 @@ NEVER = r"(?!)"
 _JAVA_HEAD = r"^[ \t]*(?:@[\w.]+(?:\([^()\n]*\))?[ \t]+)*(?:(?:public|protected|private|internal|static|final|async|suspend|override|virtual)\s+)*(?:fun|void|def|[\w.<>\[\]]+)\s+(`[^`\n]+`|[A-Za-z_]\w*)\s*(?=\()"
 LANGUAGES = {
     "go": Language(
-        re.compile(r"^func\s+(?:\([^()\n]*\)\s*)?([A-Za-z_]\w*)\s*(?:\[[^\]\n]*\]\s*)?(?=\()", re.M),
-        re.compile(NEVER),
-        re.compile(NEVER),
-        re.compile(r"^func\s+(?:\([^()\n]*\)\s*)?(Test|Fuzz|Example)(?![a-z])(?!Main\b)"),
-        re.compile(NEVER),
-        re.compile(NEVER),
-        re.compile(r"\b[tbf]\.(Skip|Skipf|SkipNow)\s*\(|\.T\(\)\.Skip\w*\("),
-        re.compile(r"\bos\.Exit\(\s*0\s*\)"),
+        regex(r"^func\s+(?:\([^()\n]*\)\s*)?([A-Za-z_]\w*)\s*(?:\[[^\]\n]*\]\s*)?(?=\()", re.M),
+        regex(NEVER),
+        regex(NEVER),
+        regex(r"^func\s+(?:\([^()\n]*\)\s*)?(Test|Fuzz|Example)(?![a-z])(?!Main\b)"),
+        regex(NEVER),
+        regex(NEVER),
+        regex(r"\b[tbf]\.(Skip|Skipf|SkipNow)\s*\(|\.T\(\)\.Skip\w*\("),
+        regex(r"\bos\.Exit\(\s*0\s*\)"),
     ),
     "rust": Language(
-        re.compile(r"^[ \t]*(?:#\[[^\]\n]*\][ \t]*)*(?:pub(?:\([^)\n]*\))?\s+)?(?:async\s+|unsafe\s+|const\s+)*fn\s+([A-Za-z_]\w*)\s*(?:<[^>\n]*>)?\s*(?=\()", re.M),
-        re.compile(r"^[ \t]*(?:pub\s+)?mod\s+(\w+)\s*(?=\{)", re.M),
-        re.compile(r"^\s*#\["),
-        re.compile(r"#\[(?:\w+::)*(test|rstest|test_case|quickcheck|proptest|tokio_test)\b"),
-        re.compile(r"#\[ignore\b"),
-        re.compile(r"#\[cfg(?:_attr)?\((?!test\))[^\]]*\]"),
-        re.compile(NEVER),
-        re.compile(r"\bprocess::exit\(\s*0\s*\)|macro_rules!\s*(?:assert|assert_eq|assert_ne)\b"),
+        regex(r"^[ \t]*(?:#\[[^\]\n]*\][ \t]*)*(?:pub(?:\([^)\n]*\))?\s+)?(?:async\s+|unsafe\s+|const\s+)*fn\s+([A-Za-z_]\w*)\s*(?:<[^>\n]*>)?\s*(?=\()", re.M),
+        regex(r"^[ \t]*(?:pub\s+)?mod\s+(\w+)\s*(?=\{)", re.M),
+        regex(r"^\s*#\["),
+        regex(r"#\[(?:\w+::)*(test|rstest|test_case|quickcheck|proptest|tokio_test)\b"),
+        regex(r"#\[ignore\b"),
+        regex(r"#\[cfg(?:_attr)?\((?!test\))[^\]]*\]"),
+        regex(NEVER),
+        regex(r"\bprocess::exit\(\s*0\s*\)|macro_rules!\s*(?:assert|assert_eq|assert_ne)\b"),
     ),
     "java": Language(
-        re.compile(_JAVA_HEAD, re.M),
-        re.compile(r"^[ \t]*(?:@[\w.]+(?:\([^()\n]*\))?\s+)*(?:(?:public|abstract|final|static|internal|open|data)\s+)*(?:class|object|interface)\s+(\w+)", re.M),
-        re.compile(r"^\s*@"),
-        re.compile(r"@(Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|Property)\b|\bvoid\s+test\w*"),
-        re.compile(r"@(Disabled|Ignore|Ignored)\b(?![\w])|enabled\s*=\s*false"),
-        re.compile(r"@(Disabled\w+|Enabled\w+|IgnoreIf|Requires)\b"),
-        re.compile(r"\b(assumeTrue|assumeFalse|assumeThat|assumingThat|abort)\s*\(|throw\s+new\s+\w*(Skip|Assumption|Aborted)\w*"),
-        re.compile(r"\bSystem\.exit\(\s*0\s*\)|\bexitProcess\(\s*0\s*\)"),
+        regex(_JAVA_HEAD, re.M),
+        regex(r"^[ \t]*(?:@[\w.]+(?:\([^()\n]*\))?\s+)*(?:(?:public|abstract|final|static|internal|open|data)\s+)*(?:class|object|interface)\s+(\w+)", re.M),
+        regex(r"^\s*@"),
+        regex(r"@(Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|Property)\b|\bvoid\s+test\w*"),
+        regex(r"@(Disabled|Ignore|Ignored)\b(?![\w])|enabled\s*=\s*false"),
+        regex(r"@(Disabled\w+|Enabled\w+|IgnoreIf|Requires)\b"),
+        regex(r"\b(assumeTrue|assumeFalse|assumeThat|assumingThat|abort)\s*\(|throw\s+new\s+\w*(Skip|Assumption|Aborted)\w*"),
+        regex(r"\bSystem\.exit\(\s*0\s*\)|\bexitProcess\(\s*0\s*\)"),
     ),
     "csharp": Language(
-        re.compile(_JAVA_HEAD.replace("(?:@[\\w.]+(?:\\([^()\\n]*\\))?[ \\t]+)*", r"(?:\[[^\]\n]*\][ \t]*)*"), re.M),
-        re.compile(r"^[ \t]*(?:(?:public|abstract|sealed|static|internal|partial)\s+)*class\s+(\w+)", re.M),
-        re.compile(r"^\s*\["),
-        re.compile(r"\[(Fact|Theory|Test|TestMethod|TestCase|DataTestMethod|Property|SkippableFact)\b"),
-        re.compile(r"\[(Ignore|Explicit)\b|\bSkip\s*="),
-        re.compile(NEVER),
-        re.compile(r"\b(Assert\.Ignore|Assert\.Inconclusive|Skip\.If)\s*\("),
-        re.compile(r"\bEnvironment\.Exit\(\s*0\s*\)"),
+        regex(_JAVA_HEAD.replace("(?:@[\\w.]+(?:\\([^()\\n]*\\))?[ \\t]+)*", r"(?:\[[^\]\n]*\][ \t]*)*"), re.M),
+        regex(r"^[ \t]*(?:(?:public|abstract|sealed|static|internal|partial)\s+)*class\s+(\w+)", re.M),
+        regex(r"^\s*\["),
+        regex(r"\[(Fact|Theory|Test|TestMethod|TestCase|DataTestMethod|Property|SkippableFact)\b"),
+        regex(r"\[(Ignore|Explicit)\b|\bSkip\s*="),
+        regex(NEVER),
+        regex(r"\b(Assert\.Ignore|Assert\.Inconclusive|Skip\.If)\s*\("),
+        regex(r"\bEnvironment\.Exit\(\s*0\s*\)"),
     ),
 }  # fmt: skip

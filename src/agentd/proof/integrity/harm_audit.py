@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from agentd.model.evidence import Changed, Harm
+from agentd.patterns import regex
 from agentd.proof.integrity import javascript_interference, python_interference
 from agentd.proof.integrity.comparison import compare, hollow, skipped
 from agentd.proof.integrity.pairs import Placed, pair_tests
@@ -14,13 +15,11 @@ from agentd.proof.integrity.rules import HIDDEN, SETTINGS, SKIPPED
 from agentd.proof.integrity.settings import audit_settings
 from agentd.values import dataclass
 
-_SHADOWS = re.compile(
-    r"^(?:(?:src|lib|tests?|bin)/)?(?:_?pytest|unittest|nose|hypothesis)(?:\.py|/__(?:init|main)__\.py)?$"
-)
-_CUSTOMIZE = re.compile(r"(^|/)(sitecustomize|usercustomize)(\.py|/__init__\.py)$|\.pth$")
+_SHADOWS = regex(r"^(?:(?:src|lib|tests?|bin)/)?(?:_?pytest|unittest|nose|hypothesis)(?:\.py|/__(?:init|main)__\.py)?$")
+_CUSTOMIZE = regex(r"(^|/)(sitecustomize|usercustomize)(\.py|/__init__\.py)$|\.pth$")
 # Programs in languages that are not parsed.
-_UNPARSED = re.compile(r"(?i)(test|spec)[^/]*\.(rb|php|exs?|c|cc|cpp|swift|dart|lua|sh|bats)$")
-_CODE = re.compile(r"\bdef |\bfunc |\bfn |\bvoid |\bfun |\bit\b|\btest\b|\(")
+_UNPARSED = regex(r"(?i)(test|spec)[^/]*\.(rb|php|exs?|c|cc|cpp|swift|dart|lua|sh|bats)$")
+_CODE = regex(r"\bdef |\bfunc |\bfn |\bvoid |\bfun |\bit\b|\btest\b|\(")
 
 
 @dataclass(frozen=True)

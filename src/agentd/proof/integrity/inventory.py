@@ -5,26 +5,27 @@ import re
 from collections.abc import Collection
 from contextlib import suppress
 
+from agentd.patterns import regex
 from agentd.proof.integrity.parsers import parse
 from agentd.proof.integrity.paths import is_collected, is_program, is_test, language, tidy
 from agentd.proof.integrity.python_syntax import UNREADABLE, last_name
 from agentd.proof.integrity.python_syntax import parse as parse_python
 
 # Names of test files, in contrast to files that only help tests.
-_SAYS_TEST = re.compile(
+_SAYS_TEST = regex(
     r"(^|/)(test_[^/]*|[^/]*_test)\.py$|[._-](test|tests|spec|specs|cy|e2e)\.[cm]?[jt]sx?$|_test\.go$"
     r"|(Test|Tests)\.(java|cs)$|(^|/)tests/[^/]+\.rs$"
 )
 # Tests that are generated, or come from another file.
 _GENERATED = {
-    "python": re.compile(r"^\s*(from\s+\S+\s+import\s+.*(\*|\b[tT]est)|scenarios\s*\()|globals\(\)|\bload_tests\b|\bdoctest\b", re.M),
-    "javascript": re.compile(r"\b(require|import)\b[^\n]*(test|spec)|\b\w*[tT]ests?\w*\s*\(|\b(scenario|feature|RuleTester|fixture)\b"),
-    "go": re.compile(r"\bfunc (Benchmark|TestMain)|^package \w+\s*(?!.*\bfunc\b)|(^|\s)(Describe|It)\(", re.S),
-    "java": re.compile(r"\babstract\s+class|\bextends\b|@\w*(Test|Suite|Spec)\w*"),
-    "csharp": re.compile(r"\babstract\s+class|\bclass\s+\w+\s*:|\["),
-    "rust": re.compile(r"^\s*\w+!|macro_rules!|^\s*mod\s", re.M),
+    "python": regex(r"^\s*(from\s+\S+\s+import\s+.*(\*|\b[tT]est)|scenarios\s*\()|globals\(\)|\bload_tests\b|\bdoctest\b", re.M),
+    "javascript": regex(r"\b(require|import)\b[^\n]*(test|spec)|\b\w*[tT]ests?\w*\s*\(|\b(scenario|feature|RuleTester|fixture)\b"),
+    "go": regex(r"\bfunc (Benchmark|TestMain)|^package \w+\s*(?!.*\bfunc\b)|(^|\s)(Describe|It)\(", re.S),
+    "java": regex(r"\babstract\s+class|\bextends\b|@\w*(Test|Suite|Spec)\w*"),
+    "csharp": regex(r"\babstract\s+class|\bclass\s+\w+\s*:|\["),
+    "rust": regex(r"^\s*\w+!|macro_rules!|^\s*mod\s", re.M),
 }  # fmt: skip
-_NO_TEST_CLASS = re.compile(r"^(object|\w*TestCase|Protocol|Enum|\w*Exception|\w*Error|NamedTuple|ABC)$")
+_NO_TEST_CLASS = regex(r"^(object|\w*TestCase|Protocol|Enum|\w*Exception|\w*Error|NamedTuple|ABC)$")
 
 
 def may_hold_tests(path: str, text: str) -> bool:

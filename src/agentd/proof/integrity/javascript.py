@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from agentd.patterns import regex
 from agentd.proof.integrity.assertion_calls import claims
 from agentd.proof.integrity.assertion_names import T_ASSERTIONS
 from agentd.proof.integrity.brace_marks import Group, around, early_return, hidden, mark_at
@@ -12,7 +13,7 @@ from agentd.proof.integrity.rules import SKIPPED
 from agentd.proof.integrity.source import Source, normalized
 
 FOCUSED = "focused_test"
-_HEAD = re.compile(
+_HEAD = regex(
     r"(?<![\w$.])(?:(?:Deno|QUnit)\.)?([xf]?(?:describe|context|suite|it|test|specify))((?:\s*\.\s*[A-Za-z]\w*)*)\s*(?=[(`])"
 )
 _GROUPS = ("describe", "context", "suite")
@@ -24,18 +25,18 @@ _SKIPS = {
     "skipIf": "is skipped on a condition",
     "runIf": "runs on a condition only",
 }
-_OPTION = re.compile(r"[{,]\s*(skip|todo|only|ignore|fails)\s*:\s*(?!false\b)[^\s,}]")
-_INNER = re.compile(r"(?<![\w$.])(?:this|t|ctx|context|test|it)\s*\.\s*(skip|todo|fixme)\s*\(")
-_ASSERTS = re.compile(r"expect|assert|should|\bt\.")
-_FUNCTION = re.compile(
+_OPTION = regex(r"[{,]\s*(skip|todo|only|ignore|fails)\s*:\s*(?!false\b)[^\s,}]")
+_INNER = regex(r"(?<![\w$.])(?:this|t|ctx|context|test|it)\s*\.\s*(skip|todo|fixme)\s*\(")
+_ASSERTS = regex(r"expect|assert|should|\bt\.")
+_FUNCTION = regex(
     r"(?:(?<![\w$.])function\s+|(?<![\w$.])(?:const|let|var)\s+)([A-Za-z_$][\w$]*)\s*(?:=\s*(?:async\s*)?(?:function)?\s*)?(?=\()"
 )
-_HIDES = re.compile(
+_HIDES = regex(
     r"process\s*\.\s*exit\s*\(\s*0?\s*\)|process\s*\.\s*exitCode\s*=\s*0|Deno\s*\.\s*exit\s*\(\s*0?\s*\)"
     r"|(?:global|globalThis|window)\s*\.\s*(?:expect|it|test|describe|assert)\s*=(?![=>])"
     r"|(?<![\w$.])(?:assert|expect)\.(?!extend)\w+\s*=(?![=>])"
 )
-_DESTRUCTURED = re.compile(r"\(\s*\{([^{}()]*)\}\s*\)\s*(?:=>|\{)")  # ({ equal, end }) => …
+_DESTRUCTURED = regex(r"\(\s*\{([^{}()]*)\}\s*\)\s*(?:=>|\{)")  # ({ equal, end }) => …
 
 
 def parse(text: str) -> ParsedFile:

@@ -2,23 +2,24 @@
 
 import re
 
+from agentd.patterns import regex
 from agentd.proof.integrity.parsed import Mark, mark
 from agentd.proof.integrity.paths import is_test_config, tidy
 from agentd.proof.integrity.rules import HIDDEN, KNOWS
 from agentd.proof.integrity.source import Source
 
-_DETECTS = re.compile(
+_DETECTS = regex(
     r"\bprocess\s*\.\s*env\s*(?:\.\s*|\[\s*[\"'`])(?:JEST_WORKER_ID|VITEST(?:_\w+)?|MOCHA_\w+|NODE_TEST_CONTEXT)\b"
     r"|\bNODE_ENV\b[\"'`\])\s]*[!=]==?\s*[\"'`]test[\"'`]|[\"'`]test[\"'`]\s*[!=]==?\s*process\s*\.\s*env\s*\.\s*NODE_ENV\b"
     r"|\btypeof\s+(?:global(?:This)?\s*\.\s*)?(?:jest|vi|describe|it|expect|test)\s*[!=]==?"
 )
-_EXIT = re.compile(r"\b(?:process\s*\.\s*(?:exit|reallyExit)|Deno\s*\.\s*exit)\s*\(\s*0?\s*\)")
-_REPLACES = re.compile(
+_EXIT = regex(r"\b(?:process\s*\.\s*(?:exit|reallyExit)|Deno\s*\.\s*exit)\s*\(\s*0?\s*\)")
+_REPLACES = regex(
     r"\b(?:global|globalThis|window)\s*\.\s*(?:expect|it|test|describe|assert)\s*=(?![=>])"
     r"|(?<![\w$.])(?:assert|expect)\s*\.\s*(?!extend)\w+\s*=(?![=>])"
 )
-_STARTED = re.compile(r"(^|/)(scripts?|bin|tools?|examples?|docs?|cli)(/|\.\w+$)|\.config\.|(^|/)\.[^/]+$")
-_BLOCK = re.compile(r"(?:\b(?:else|try|finally|do)|\b(?:if|for|while|switch|catch|with)\s*\(.*\))\s*$", re.S)
+_STARTED = regex(r"(^|/)(scripts?|bin|tools?|examples?|docs?|cli)(/|\.\w+$)|\.config\.|(^|/)\.[^/]+$")
+_BLOCK = regex(r"(?:\b(?:else|try|finally|do)|\b(?:if|for|while|switch|catch|with)\s*\(.*\))\s*$", re.S)
 
 
 def interference(path: str, text: str) -> tuple[Mark, ...]:

@@ -4,19 +4,20 @@ import re
 from collections.abc import Iterator, Mapping
 
 from agentd.model.evidence import Harm
+from agentd.patterns import regex
 from agentd.proof.integrity.rules import COMMAND, HIDDEN, harm_at
 from agentd.proof.integrity.shell_commands import RUNS, closure, hides, joined, one_line
 from agentd.values import dataclass
 
-_ROOT = re.compile(r"^(pre|post)?(tests?|check|verify)$|^tests?[-_:].+")
-_INSTALLS = re.compile(
+_ROOT = regex(r"^(pre|post)?(tests?|check|verify)$|^tests?[-_:].+")
+_INSTALLS = regex(
     r"\b(pip|uv|npm|yarn|pnpm|poetry|cargo|go|apt-get|brew)\b.*\b(install|sync|ci|add|get)\b|^@?(echo|printf|mkdir|rm)\b"
 )
-_CLEANS = re.compile(r"[@-]*\s*(docker|kill|pkill|rm|find)\b")
-_MAKES = re.compile(r"(?:\$\(MAKE\)|\$\{MAKE\}|\bmake|\bjust)((?:\s+[\w.=-]+)+)")
-_HEAD = re.compile(r"^@?([\w./%-]+(?:[ \t]+[\w./%=\"'*+$-]+)*)\s*::?(?![=:])\s*(.*)$")
-_USED = re.compile(r"\$[({](\w+)[)}]|\{\{\s*(\w+)\s*\}\}")
-_VARIABLE = re.compile(r"^(?:export\s+)?(\w+)\s*[:?+]?:?=\s*(.*)$", re.M)
+_CLEANS = regex(r"[@-]*\s*(docker|kill|pkill|rm|find)\b")
+_MAKES = regex(r"(?:\$\(MAKE\)|\$\{MAKE\}|\bmake|\bjust)((?:\s+[\w.=-]+)+)")
+_HEAD = regex(r"^@?([\w./%-]+(?:[ \t]+[\w./%=\"'*+$-]+)*)\s*::?(?![=:])\s*(.*)$")
+_USED = regex(r"\$[({](\w+)[)}]|\{\{\s*(\w+)\s*\}\}")
+_VARIABLE = regex(r"^(?:export\s+)?(\w+)\s*[:?+]?:?=\s*(.*)$", re.M)
 
 
 @dataclass

@@ -5,12 +5,13 @@ import re
 from collections.abc import Iterator
 
 from agentd.model.evidence import Harm
+from agentd.patterns import regex
 from agentd.proof.integrity.rules import COMMAND, HIDDEN, SETTINGS, harm_at
 from agentd.proof.integrity.shell_commands import RUNS, closure, hides, one_line
 
-_TEST = re.compile(r"^(pre|post)?tests?([-_:].+)?$")
-_NO_TEST = re.compile(r"no test(s)? specified|^\s*$")
-_DOES_NOTHING = re.compile(r"\s*(true|:|exit 0|echo\b.*)\s*")
+_TEST = regex(r"^(pre|post)?tests?([-_:].+)?$")
+_NO_TEST = regex(r"no test(s)? specified|^\s*$")
+_DOES_NOTHING = regex(r"\s*(true|:|exit 0|echo\b.*)\s*")
 _BLOCKS = ("jest", "ava", "mocha", "nyc", "c8", "vitest", "tap", "tape", "cypress")
 
 

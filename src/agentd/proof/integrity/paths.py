@@ -2,6 +2,8 @@
 
 import re
 
+from agentd.patterns import regex
+
 LANGUAGES = {
     **dict.fromkeys(("py", "pyi"), "python"),
     **dict.fromkeys(("js", "jsx", "ts", "tsx", "mjs", "cjs", "mts", "cts", "vue", "svelte"), "javascript"),
@@ -12,13 +14,11 @@ LANGUAGES = {
 }
 
 # Folders whose files are tests, or serve nothing but tests, in every ecosystem.
-_FOLDER = re.compile(r"(^|/)(tests?|__tests__|__mocks__|__snapshots__|specs?|testdata|test-data|e2e|cypress)/", re.I)
-_JAVA_SOURCES = re.compile(r"(^|/)src/(test|androidTest|integrationTest|testFixtures|commonTest|jvmTest)/")
-_SPEC_FOLDER = re.compile(r"(^|/)specs?/", re.I)
-_PROGRAM = re.compile(
-    r"\.(py|[jt]sx?|[mc][jt]s|rb|go|rs|java|kt|scala|groovy|cs|php|ex|exs|swift|c|cc|cpp|dart|lua|sh)$"
-)
-_NAMES = re.compile(
+_FOLDER = regex(r"(^|/)(tests?|__tests__|__mocks__|__snapshots__|specs?|testdata|test-data|e2e|cypress)/", re.I)
+_JAVA_SOURCES = regex(r"(^|/)src/(test|androidTest|integrationTest|testFixtures|commonTest|jvmTest)/")
+_SPEC_FOLDER = regex(r"(^|/)specs?/", re.I)
+_PROGRAM = regex(r"\.(py|[jt]sx?|[mc][jt]s|rb|go|rs|java|kt|scala|groovy|cs|php|ex|exs|swift|c|cc|cpp|dart|lua|sh)$")
+_NAMES = regex(
     r"""(^|/)(
       test_[^/]*\.py | [^/]*_tests?\.py | tests?\.py | conftest\.py
     | [^/]+[._-](test|tests|spec|specs|cy|e2e)\.([cm]?[jt]sx?|vue|dart|ex|exs|rb|php|lua)
@@ -29,9 +29,9 @@ _NAMES = re.compile(
     )$""",
     re.X,
 )
-_COLLECTED_PYTHON = re.compile(r"(^|/)(test[^/]*|[^/]*_tests?)\.py$")
+_COLLECTED_PYTHON = regex(r"(^|/)(test[^/]*|[^/]*_tests?)\.py$")
 
-_SETTINGS = re.compile(
+_SETTINGS = regex(
     r"""(^|/)(
       \.?pytest\.(ini|toml) | tox\.ini | tox\.toml | setup\.cfg | pyproject\.toml | \.coveragerc | noxfile\.py | conftest\.py
     | package\.json | (jest|vitest|vite|ava|karma|playwright|cypress|wdio|web-test-runner|nyc|mocha)[\w.-]*\.(conf|config)[\w.-]*

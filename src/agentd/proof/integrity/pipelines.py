@@ -4,16 +4,17 @@ import re
 from collections.abc import Iterator
 
 from agentd.model.evidence import Harm
+from agentd.patterns import regex
 from agentd.proof.integrity.rules import COMMAND, HIDDEN
 from agentd.proof.integrity.shell_commands import RUNS, hides, joined, one_line
 
-_FORGIVEN = re.compile(r"^\s*-?\s*(continue-on-error|allow_failure|continueOnError)\s*:\s*(true|\$\{\{.*)", re.I)
-_PLUS_E = re.compile(r"^\s*set\s+\+(e|o\s+errexit|o\s+pipefail)")
-_EXIT = re.compile(r"^exit\s+0\s*;?\s*$")
-_OFF = re.compile(r"^\s*(-\s*)?if\s*:\s*(\$\{\{\s*)?false\b")
-_STEP = re.compile(r"^\s*-\s")
-_NAME = re.compile(r"\s*(-\s*)?(name|uses|key|path|image|id|description|with|needs)\s*:|\s*(echo|printf|#)")
-_INSTALLS = re.compile(
+_FORGIVEN = regex(r"^\s*-?\s*(continue-on-error|allow_failure|continueOnError)\s*:\s*(true|\$\{\{.*)", re.I)
+_PLUS_E = regex(r"^\s*set\s+\+(e|o\s+errexit|o\s+pipefail)")
+_EXIT = regex(r"^exit\s+0\s*;?\s*$")
+_OFF = regex(r"^\s*(-\s*)?if\s*:\s*(\$\{\{\s*)?false\b")
+_STEP = regex(r"^\s*-\s")
+_NAME = regex(r"\s*(-\s*)?(name|uses|key|path|image|id|description|with|needs)\s*:|\s*(echo|printf|#)")
+_INSTALLS = regex(
     r"\b(pip|uv|npm|yarn|pnpm|cargo|go|apt|apt-get|brew|poetry|pdm|pipx)3?\s+(pip\s+)?(install|add|ci|get|sync)\b"
 )
 Lines = list[tuple[int, str]]

@@ -1,10 +1,10 @@
 """Parses a Python test file by its syntax tree; `broken_python` takes files that do not parse."""
 
 import ast
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from agentd.patterns import regex
 from agentd.proof.integrity.hidden_failures import hidden_failures
 from agentd.proof.integrity.parsed import MANY, Mark, ParsedFile, Row, Test, line_of, mark
 from agentd.proof.integrity.python_claims import Scope, claims
@@ -13,12 +13,12 @@ from agentd.proof.integrity.python_syntax import UNREADABLE, Function, dotted, i
 from agentd.proof.integrity.python_syntax import parse as parse_python
 from agentd.proof.integrity.rules import SKIPPED
 
-HOOKS = re.compile(
+HOOKS = regex(
     r"^pytest_(collection_modifyitems|runtest_(makereport|protocol|call|setup|teardown|logreport)|sessionfinish|ignore_collect"
     r"|pyfunc_call|report_teststatus|collect_file|collect_directory|pycollect_\w+|deselected|cmdline_main|runtestloop"
     r"|itemcollected|assertrepr_compare|load_initial_conftests|make_collect_report|fixture_setup)$"
 )
-_SUPPORT = re.compile(r"(^|\.)(tests?|testing|conftest|helpers?|support|fixtures|common)(\.|$)")
+_SUPPORT = regex(r"(^|\.)(tests?|testing|conftest|helpers?|support|fixtures|common)(\.|$)")
 Found = tuple[str, Function, tuple[Mark, ...], bool]
 
 

@@ -6,18 +6,19 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from agentd.patterns import regex
 from agentd.proof.integrity.parsed import MANY, Claim, line_of
 from agentd.proof.integrity.python_assertions import BROAD, Values, claims_of, equality, raised, tolerances_of
 from agentd.proof.integrity.python_syntax import Function, dotted, is_plain, last_name, truth
 from agentd.values import dataclass
 
-ASSERTS = re.compile(
+ASSERTS = regex(
     r"^_*(?i:assert|expect|verif(?:y|ies)|check(?:s|ed)?|validate|should|ensure|require|must|fails?)(?![a-z])"
     r"|^\w*_(?:assert|verify|check|expect)s?(?=_|$)"
 )
-_OWN = re.compile(r"^(self|cls)\.(?!(set|tear|skip|add|sub|enter|id$|do)[A-Z_\w]*)\w+$")
-_EQUAL = re.compile(r"^assert_?(\w*_)?(\w*equals?|is|almost_?equals?|allclose|\w*_equal|\w*_almost_equal)$", re.I)
-_RAISES = re.compile(
+_OWN = regex(r"^(self|cls)\.(?!(set|tear|skip|add|sub|enter|id$|do)[A-Z_\w]*)\w+$")
+_EQUAL = regex(r"^assert_?(\w*_)?(\w*equals?|is|almost_?equals?|allclose|\w*_equal|\w*_almost_equal)$", re.I)
+_RAISES = regex(
     r"^(raises(_\w+)?|assert_?[Rr]aises\w*|warns|assert_?[Ww]arns\w*|deprecated_call|RaisesGroup|RaisesExc)$"
 )
 _CATCHES_ASSERTIONS = BROAD | {"AssertionError"}

@@ -1,22 +1,22 @@
 """Python code outside the tests that interferes with the test run: it ends it, detects it, or imports its framework."""
 
 import ast
-import re
 from collections.abc import Iterator, Mapping
 
+from agentd.patterns import regex
 from agentd.proof.integrity.hidden_failures import hidden_failures
 from agentd.proof.integrity.parsed import Mark, line_of, mark
 from agentd.proof.integrity.paths import tidy
 from agentd.proof.integrity.python_syntax import UNREADABLE, full_name, imported, is_main, parse
 from agentd.proof.integrity.rules import HIDDEN, KNOWS
 
-_FRAMEWORK = re.compile(r"^(unittest|_?pytest|nose2?)(\.|$)")
-_VARIABLE = re.compile(r"^PYTEST_(CURRENT_TEST|VERSION|XDIST_WORKER)$")
-_STACK = re.compile("test")
+_FRAMEWORK = regex(r"^(unittest|_?pytest|nose2?)(\.|$)")
+_VARIABLE = regex(r"^PYTEST_(CURRENT_TEST|VERSION|XDIST_WORKER)$")
+_STACK = regex("test")
 # What tells who is running, and the words that make it a question about tests.
 _TELLS = {
-    "sys.modules": re.compile(r"^_?(py|unit)?tests?\b"),
-    "sys.argv": re.compile(r"unittest|pytest"),
+    "sys.modules": regex(r"^_?(py|unit)?tests?\b"),
+    "sys.argv": regex(r"unittest|pytest"),
     "sys._getframe": _STACK,
     "inspect.stack": _STACK,
     "traceback.extract_stack": _STACK,
@@ -25,18 +25,18 @@ _TELLS = {
 }
 _HARD_EXITS = {"os._exit", "posix._exit"}
 _EXITS = {*_HARD_EXITS, "sys.exit", "exit", "quit", "SystemExit"}
-_FORKS = re.compile(r"fork|[Pp]rocess")
+_FORKS = regex(r"fork|[Pp]rocess")
 _NUMBERS = {"int", "bool", "len", "abs", "min", "max", "sum", "round", "ord", "float"}
 # Programs that are started and not imported: an exit ends nothing else.
-_STARTED = re.compile(r"(^|/)(__main__|setup|manage|noxfile)\.py$|(^|/)(scripts?|bin|tools|examples?|docs?|ci)/")
+_STARTED = regex(r"(^|/)(__main__|setup|manage|noxfile)\.py$|(^|/)(scripts?|bin|tools|examples?|docs?|ci)/")
 # Files that may help somebody's tests.
-_HELPS = re.compile(
+_HELPS = regex(
     r"(^|/)(_?testing|test_?\w*|\w*_tests?|conftest|fixtures|mock\w*|pytest_\w+|(\w+_)?plugins?|runtests?|noxfile|setup"
     r"|benchmarks?|scripts?|tools|examples?|docs?)(/|\.py$)"
 )
 _LINES = (
-    (KNOWS, re.compile(r"PYTEST_CURRENT_TEST|[\"'](unittest|pytest)[\"']\s+in\s+sys\.modules|^\s*(import|from)\s+(unittest|pytest)\b")),
-    (HIDDEN, re.compile(r"^(os\._exit\(|sys\.exit\((0|)\))|\bTestCase\.\w+\s*=(?!=)")),
+    (KNOWS, regex(r"PYTEST_CURRENT_TEST|[\"'](unittest|pytest)[\"']\s+in\s+sys\.modules|^\s*(import|from)\s+(unittest|pytest)\b")),
+    (HIDDEN, regex(r"^(os\._exit\(|sys\.exit\((0|)\))|\bTestCase\.\w+\s*=(?!=)")),
 )  # fmt: skip
 
 

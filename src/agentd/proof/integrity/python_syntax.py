@@ -3,10 +3,11 @@
 import ast
 import contextlib
 import operator
-import re
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
+
+from agentd.patterns import regex
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
@@ -23,7 +24,7 @@ COMPARISONS: Mapping[type[ast.cmpop], tuple[str, float, Callable[[Any, Any], obj
     ast.In: ("in", 2, lambda one, many: one in many),
     ast.NotIn: ("not in", 2, lambda one, many: one not in many),
 }
-_CREATES = re.compile(
+_CREATES = regex(
     r"_*[A-Z]|\?|(from|make|create|new)(_|$)|(next|pop|popleft|popitem|read|readline|recv|now|random|time)$"
 )
 _PLAIN = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.UnaryOp, ast.unaryop, ast.expr_context)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from agentd.model.evidence import Harm
+from agentd.patterns import regex
 from agentd.proof.integrity.makefile import audit_make
 from agentd.proof.integrity.package_json import audit_package
 from agentd.proof.integrity.paths import tidy
@@ -13,21 +14,17 @@ from agentd.proof.integrity.rules import HIDDEN, SETTINGS, harm_at
 from agentd.proof.integrity.source import Source, normalized
 from agentd.proof.integrity.toml_settings import NARROWS, audit_agentd, audit_cargo, audit_pyproject, audit_table
 
-_SECTIONS = re.compile(r"pytest|tool:pytest|coverage:|run$|report$|tox$|testenv")
+_SECTIONS = regex(r"pytest|tool:pytest|coverage:|run$|report$|tox$|testenv")
 _TOX_KEYS = ("commands", "ignore_", "envlist", "env_list")
-_SUREFIRE = re.compile(
-    r"<plugin>(?:(?!</plugin>).)*maven-(?:surefire|failsafe)-plugin(?:(?!</plugin>).)*</plugin>", re.S
-)
-_MAVEN = re.compile(
+_SUREFIRE = regex(r"<plugin>(?:(?!</plugin>).)*maven-(?:surefire|failsafe)-plugin(?:(?!</plugin>).)*</plugin>", re.S)
+_MAVEN = regex(
     r"<((?:\w+\.)*(?:skipTests|skipITs|skip|testFailureIgnore|ignore|excludes|excludedGroups|groups))>\s*([^<]*?)\s*</\1>"
 )
-_GRADLE = re.compile(
+_GRADLE = regex(
     r"ignoreFailures|\benabled\s*=\s*false|excludeTestsMatching|includeTestsMatching|excludeTags|includeTags|onlyIf"
     r"|failOnNoDiscoveredTests|filter\s*\{|exclude\s*[(\s'\"]|maxRetries"
 )
-_GRADLE_TEST = re.compile(
-    r"(?:^|\s)(?:tasks\.)?(?:named\(.test.[^)]*\)|withType[<(]\s*Test\b[^{]*|test|tasks\.test)\s*\{"
-)
+_GRADLE_TEST = regex(r"(?:^|\s)(?:tasks\.)?(?:named\(.test.[^)]*\)|withType[<(]\s*Test\b[^{]*|test|tasks\.test)\s*\{")
 
 
 def audit_settings(file: str, old: str | None, new: str | None) -> Iterator[Harm]:
@@ -111,23 +108,23 @@ def _runner(file: str, old: str, new: str) -> Iterator[Harm]:
 
 Auditor = Callable[[str, str, str], Iterator[Harm]]
 _AUDITORS: tuple[tuple[re.Pattern[str], Auditor], ...] = (
-    (re.compile(r"(^|/)pyproject\.toml$|(^|/)\.?pytest\.toml$"), audit_pyproject),
-    (re.compile(r"(^|/)agentd/config\.toml$"), audit_agentd),
-    (re.compile(r"(^|/)Cargo\.toml$|(^|/)\.cargo/config(\.toml)?$"), audit_cargo),
-    (re.compile(r"(^|/)(\.?pytest\.ini|tox\.ini|setup\.cfg|\.coveragerc)$"), _ini),
-    (re.compile(r"(^|/)package\.json$"), audit_package),
-    (re.compile(r"(^|/)pom\.xml$"), _pom),
-    (re.compile(r"(^|/)build\.gradle(\.kts)?$"), _gradle),
-    (re.compile(r"(^|/)((GNU)?[Mm]akefile|[\w.-]+\.mk|\.?[Jj]ustfile)$"), audit_make),
+    (regex(r"(^|/)pyproject\.toml$|(^|/)\.?pytest\.toml$"), audit_pyproject),
+    (regex(r"(^|/)agentd/config\.toml$"), audit_agentd),
+    (regex(r"(^|/)Cargo\.toml$|(^|/)\.cargo/config(\.toml)?$"), audit_cargo),
+    (regex(r"(^|/)(\.?pytest\.ini|tox\.ini|setup\.cfg|\.coveragerc)$"), _ini),
+    (regex(r"(^|/)package\.json$"), audit_package),
+    (regex(r"(^|/)pom\.xml$"), _pom),
+    (regex(r"(^|/)build\.gradle(\.kts)?$"), _gradle),
+    (regex(r"(^|/)((GNU)?[Mm]akefile|[\w.-]+\.mk|\.?[Jj]ustfile)$"), audit_make),
     (
-        re.compile(
+        regex(
             r"(^|/)((jest|vitest|vite|ava|karma|playwright|cypress|wdio|nyc|mocha)[\w.-]*\.(conf|config)[\w.-]*"
             r"|\.mocharc[\w.]*|\.nycrc[\w.]*|\.c8rc[\w.]*|cypress\.json|vitest\.workspace\.\w+)$"
         ),
         _runner,
     ),
     (
-        re.compile(
+        regex(
             r"\.(sh|bash|zsh|bats|ps1|bat)$|(^|/)(Dockerfile|Jenkinsfile|noxfile\.py|Taskfile\.ya?ml|Rakefile)$"
             r"|(^|/)(\.github/(workflows|actions)|\.circleci|\.buildkite)/|(^|/)(\.gitlab-ci|\.travis|appveyor)\.ya?ml$"
             r"|(^|/)(azure|bitbucket)-pipelines[\w.-]*\.ya?ml$|(^|/)(bin|scripts?|ci|tools)/[\w-]+$|(^|/)(run-?_?tests?|test|check)$"

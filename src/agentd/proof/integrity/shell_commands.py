@@ -3,7 +3,9 @@
 import re
 from collections.abc import Iterable, Iterator
 
-RUNS = re.compile(
+from agentd.patterns import regex
+
+RUNS = regex(
     r"""(?<![\w./-])(?:[\w./-]*/)?(
       pytest|py\.test|nosetests|nox|tox|jest|vitest|mocha|ava|karma|rspec|phpunit|ctest|gotestsum|nyc|c8
     )(?![\w/-]|\.\w) | \b(python[\d.]*\s+-m\s+(pytest|unittest|nose2?|coverage) | (npm|yarn|pnpm|bun)\s+(run\s+)?(-\w+\s+)*t(est)?\b(?!-)
@@ -12,14 +14,14 @@ RUNS = re.compile(
     | (make|just|task)\s+(-\w+\s+)*(test|check|ci|verify)\w* | coverage\s+run | manage\.py\s+test)""",
     re.X,
 )
-_ALWAYS = re.compile(
+_ALWAYS = regex(
     r"\|\|\s*(true|:|exit\s+0|/bin/true|echo\b|printf\b|\(exit 0\))(?![\w])|;\s*(exit\s+0|true|:)\s*['\")]*\s*$|&&\s*exit 0\s*;?\s*exit 0"
 )
-_EMPTY = re.compile(
+_EMPTY = regex(
     r"--pass-?with-?no-?tests\b|--exit-zero\b|--no-error-on-unmatched|--allow-no-tests|--suppress-no-test-exit-code",
     re.I,
 )
-_PIPE = re.compile(r"(?<!\|)\|(?![|&])\s*(tee|tail|head|grep|cat|sed|awk|less|sort)\b")
+_PIPE = regex(r"(?<!\|)\|(?![|&])\s*(tee|tail|head|grep|cat|sed|awk|less|sort)\b")
 
 
 def hides(command: str, piped: bool = True) -> str:

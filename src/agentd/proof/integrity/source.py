@@ -4,6 +4,8 @@ import bisect
 import re
 from functools import cached_property
 
+from agentd.patterns import regex
+
 _DOUBLE = r'"(?:[^"\\\n]|\\.)*"'
 _SINGLE = r"'(?:[^'\\\n]|\\.)*'"
 _TICKS = r"`(?:[^`\\]|\\.)*`"
@@ -21,12 +23,11 @@ _TOKENS = {
     "python": (r"#[^\n]*", rf"{_THREE}|'''(?:[^\\]|\\.)*?'''|{_DOUBLE}|{_SINGLE}"),
 }
 _PATTERNS = {
-    name: re.compile(f"(?P<comment>{comment})|(?P<string>{string})", re.S)
-    for name, (comment, string) in _TOKENS.items()
+    name: regex(f"(?P<comment>{comment})|(?P<string>{string})", re.S) for name, (comment, string) in _TOKENS.items()
 }
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
-_BRACKET = re.compile(r"[()\[\]{}]")
-_NOT_NEWLINE = re.compile(r"[^\n]")
+_BRACKET = regex(r"[()\[\]{}]")
+_NOT_NEWLINE = regex(r"[^\n]")
 
 
 class Source:

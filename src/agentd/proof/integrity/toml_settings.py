@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from agentd.model.evidence import Harm
+from agentd.patterns import regex
 from agentd.proof.integrity.rules import COMMAND, SETTINGS, harm_at
 from agentd.text import toml
 
@@ -13,7 +14,7 @@ _FREE = {
     *("requires", "show_missing", "precision", "directory", "title", "output", "package", "wheel_build_env"),
     "basepython",
 }
-NARROWS = re.compile(
+NARROWS = regex(
     r"--ignore\b|--ignore-glob|--deselect|(?<![\w-])-k[ =]|(?<![\w-])-m[ =]|norecursedirs|collect_ignore|testPathIgnorePatterns"
     r"|passWithNoTests|--maxfail|xfail|ignore_errors|ignore_outcome|-p no:|fail_under|allowOnly|dangerouslyIgnoreUnhandledErrors"
 )

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from agentd.errors import Corrupt
+from agentd.patterns import regex
 from agentd.text.lossless_yaml.load import cut
 from agentd.text.lossless_yaml.load import load as load
 from agentd.text.lossless_yaml.pieces import (
@@ -31,7 +32,7 @@ from agentd.text.lossless_yaml.scalar import spell, spell_flow, spell_key
 from agentd.values import dataclass
 
 _MARK = "\ufeff"
-_LAST_LINE = re.compile(f"{BREAK}[^{BREAKS}]*\\Z")
+_LAST_LINE = regex(f"{BREAK}[^{BREAKS}]*\\Z")
 _WIDEST_FLOW = 100
 _GONE = object()
 

@@ -3,14 +3,14 @@
 Gives up on anything else, so whatever it does give is what a full reader would have given.
 """
 
-import re
 from functools import lru_cache
 from typing import Any
 
+from agentd.patterns import regex
 from agentd.text.lossless_yaml.pieces import Leaf
 from agentd.text.lossless_yaml.scalar import meaning
 
-_LINE = re.compile(
+_LINE = regex(
     r"( *)(?:(-)(?: |$))?"  # how deep, and whether it is an item of a list
     r"(?:([A-Za-z_][\w.-]*):(?: |$))?"
     r"(?:([\w/][^:#]*(?:(?::(?=\S)|(?<=\S)#)[^:#]*)*)"

@@ -8,19 +8,20 @@ import yaml
 from yaml import events
 
 from agentd.errors import Corrupt
+from agentd.patterns import regex
 from agentd.text.lossless_yaml.pieces import Block, Entry, Leaf, Node, block, stamp
 from agentd.text.lossless_yaml.place import BREAK as _BREAK
 from agentd.text.lossless_yaml.place import BREAKS, corrupt, place
 from agentd.text.lossless_yaml.scalar import meaning, spell
 
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_UNREADABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_REST_OF_LINE = re.compile(f"[^{BREAKS}]*")
-_EMPTY_LINE = re.compile(f"{_BREAK}([ \t]*)(?:#[^{BREAKS}]*)?(?=[{BREAKS}]|\\Z)")
-_LAST_BREAK = re.compile(f"{_BREAK}\\Z")
-_LAST_BREAKS = re.compile(f"{_BREAK}+\\Z")
-_COLON = re.compile("[ \t]*:")
-_DASH = re.compile(f"(?:[\\s\ufeff]|#[^{BREAKS}]*|[&!]\\S*)*+-")
+_UNREADABLE = regex("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_REST_OF_LINE = regex(f"[^{BREAKS}]*")
+_EMPTY_LINE = regex(f"{_BREAK}([ \t]*)(?:#[^{BREAKS}]*)?(?=[{BREAKS}]|\\Z)")
+_LAST_BREAK = regex(f"{_BREAK}\\Z")
+_LAST_BREAKS = regex(f"{_BREAK}+\\Z")
+_COLON = regex("[ \t]*:")
+_DASH = regex(f"(?:[\\s\ufeff]|#[^{BREAKS}]*|[&!]\\S*)*+-")
 _TAG = "tag:yaml.org,2002:"
 _TYPES = {"int": (int,), "float": (float, int), "bool": (bool,), "null": (type(None),)}
 _ENDS: Any = events.CollectionEndEvent  # the stubs know less of an event than the parser tells

@@ -5,26 +5,25 @@ YAML 1.1 takes for something else, but for times, which people read more easily 
 """
 
 import json
-import re
 from collections.abc import Mapping
 from datetime import datetime
+
+from agentd.patterns import regex
 
 CONSTANTS = {"": None, "~": None} | {
     spelled: value
     for word, value in (("null", None), ("true", True), ("false", False))
     for spelled in (word, word.title(), word.upper())
 }
-_INT = re.compile(r"[-+]?(0|[1-9][0-9]*)")
-_HEX = re.compile(r"0x[0-9a-fA-F]+")
-_FLOAT = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
-_ODD_FLOAT = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+_INT = regex(r"[-+]?(0|[1-9][0-9]*)")
+_HEX = regex(r"0x[0-9a-fA-F]+")
+_FLOAT = regex(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
+_ODD_FLOAT = regex(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 
-_PLAIN = re.compile(r"(?:[\w/]|\.[\w/])(?:[^:#]++|:(?=[^\s])|(?<=[^\s])#)*")
-_PLAIN_IN_FLOW = re.compile(r"(?:[\w/]|\.[\w/])[^:#,\[\]{}\"'?&*!|>%@`]*")
-_OTHER_TYPE = re.compile(
-    r"(?i:null|true|false|yes|no|on|off|y|n)|[-+]?\.(?i:inf|nan)|[-+.]?[0-9][0-9a-fA-FxXoO_:.,+-]*"
-)
-_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[-+][0-9]{2}:[0-9]{2})?)?")
+_PLAIN = regex(r"(?:[\w/]|\.[\w/])(?:[^:#]++|:(?=[^\s])|(?<=[^\s])#)*")
+_PLAIN_IN_FLOW = regex(r"(?:[\w/]|\.[\w/])[^:#,\[\]{}\"'?&*!|>%@`]*")
+_OTHER_TYPE = regex(r"(?i:null|true|false|yes|no|on|off|y|n)|[-+]?\.(?i:inf|nan)|[-+.]?[0-9][0-9a-fA-FxXoO_:.,+-]*")
+_TIME = regex(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[-+][0-9]{2}:[0-9]{2})?)?")
 _quoted = json.JSONEncoder(ensure_ascii=False).encode
 _LONGEST_KEY = 1000  # a reader looks for the colon in the next 1024 characters
 

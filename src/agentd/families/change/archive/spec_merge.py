@@ -1,7 +1,6 @@
 """The merge of a change's specs with the library. It computes what an archive would write, and writes nothing."""
 
 import os
-import re
 import shlex
 import stat
 from collections.abc import Iterator, Mapping
@@ -15,6 +14,7 @@ from agentd.families.change.specs import removed_in
 from agentd.library import snapshot, spec
 from agentd.model.merge import Conflict, Merged, Prefer, Sides
 from agentd.model.rules import Rules
+from agentd.patterns import regex
 from agentd.runs.work import Work
 from agentd.state import reading
 from agentd.text import frontmatter
@@ -22,7 +22,7 @@ from agentd.values import dataclass
 
 INVALID = "the merged spec would not be valid: "
 MARGIN = 1024  # bytes for the date of the archive in the front matter
-_LINE = re.compile(r"line \d+")
+_LINE = regex(r"line \d+")
 
 
 @dataclass(frozen=True)

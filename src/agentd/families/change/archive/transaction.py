@@ -20,6 +20,7 @@ from agentd.families.change.archive.spec_merge import merge_specs
 from agentd.library import snapshot
 from agentd.model.merge import Prefer
 from agentd.model.run import Outcome
+from agentd.patterns import regex
 from agentd.proof import record as proof
 from agentd.runs import uncommitted, unfinished
 from agentd.runs.project import Project
@@ -29,7 +30,7 @@ from agentd.state import durable, reading
 from agentd.state.layout import Place
 
 BROUGHT = "agentd/.archiving.json"
-_OWN_WORDS = re.compile(r"(?:^|\s)#.*|^[\w.-]+:", re.MULTILINE)
+_OWN_WORDS = regex(r"(?:^|\s)#.*|^[\w.-]+:", re.MULTILINE)
 
 
 def begin(root: Path, command: Command, change: str) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from agentd.model.change import Clarifications, Question
 from agentd.model.finding import Finding
 from agentd.model.rules import Rules
+from agentd.patterns import regex
 from agentd.text import bullets, frontmatter, quoting, spacing
 from agentd.text.bullets import Item
 from agentd.text.frontmatter import Front
@@ -15,8 +16,8 @@ from agentd.text.outline import Outline, Section, outline
 from agentd.values import dataclass
 
 _OWN = quoting.structure(r"\#{1,2}(?=[ \t]|$)")
-_HEADING = re.compile(r"Q(?:uestion)?[ \t]*\d+(?:[ \t]*[:：.)–—-][ \t]*|[ \t]+|\Z)(.*)", re.IGNORECASE)
-_ID = re.compile(r"[a-z0-9-]+")
+_HEADING = regex(r"Q(?:uestion)?[ \t]*\d+(?:[ \t]*[:：.)–—-][ \t]*|[ \t]+|\Z)(.*)", re.IGNORECASE)
+_ID = regex(r"[a-z0-9-]+")
 _LABELS = ("question", "answer", "rationale")
 _RULES = Rules()
 Report = Callable[[str, str, int, str], None]

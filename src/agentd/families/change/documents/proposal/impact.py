@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from agentd.families.change.documents.proposal.name_lists import is_spec, names, noted, span
 from agentd.model.change import SCOPES, AffectedSpec, Impact, Scope
+from agentd.patterns import regex
 from agentd.text import bullets, quoting
 from agentd.text.bullets import Item
 from agentd.text.outline import Outline
@@ -23,9 +24,9 @@ _LABELS = {
 }
 _SPELLINGS = {**{name: name for name in _LABELS}, **{name.removesuffix("s"): name for name in _LABELS}}
 _NOTHING = ("", "-", "none", "n/a", "no", "nothing")
-_NUMBER = re.compile(r"(\d{1,9})(?:\s*\(.*\)|\s+files?)?")
+_NUMBER = regex(r"(\d{1,9})(?:\s*\(.*\)|\s+files?)?")
 _DRESS = " \t*_`.。"
-_REMOVED = re.compile(r"[ \t*_]*[(（][ \t*_]*removed[ \t*_]*[)）]", re.IGNORECASE)
+_REMOVED = regex(r"[ \t*_]*[(（][ \t*_]*removed[ \t*_]*[)）]", re.IGNORECASE)
 
 Report = Callable[[str, str, int | str, str], None]
 """Takes rule, message, line (or key of the front matter) and fix."""

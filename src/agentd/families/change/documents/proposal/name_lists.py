@@ -3,11 +3,13 @@
 import re
 from collections.abc import Sequence
 
-ID = re.compile(r"-*[a-z0-9][a-z0-9-]*")
+from agentd.patterns import regex
+
+ID = regex(r"-*[a-z0-9][a-z0-9-]*")
 _NOTHING = ("", "-", "none", "none.", "n/a", "n/a.")
-_SEPARATOR = re.compile("[,，、;；]")
-_USUAL = re.compile(r"`[\w/][^` ]*`(?:, `[\w/][^` ]*`)*")
-_TOKEN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)|([,，、;；])|[^`,，、;；]+|`+")
+_SEPARATOR = regex("[,，、;；]")
+_USUAL = regex(r"`[\w/][^` ]*`(?:, `[\w/][^` ]*`)*")
+_TOKEN = regex(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)|([,，、;；])|[^`,，、;；]+|`+")
 
 
 def is_spec(name: str) -> bool:

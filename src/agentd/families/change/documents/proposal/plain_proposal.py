@@ -3,7 +3,6 @@
 Gives up on anything else, so whatever it does give is what the careful reader would have given, without a finding.
 """
 
-import re
 from typing import Any, cast
 
 from agentd.families.change.documents.proposal import review_blocks
@@ -13,13 +12,14 @@ from agentd.families.change.documents.proposal.name_lists import is_spec, names
 from agentd.families.change.documents.proposal.review_blocks import Blocks
 from agentd.model.change import AffectedSpec, Impact, Proposal, Scope
 from agentd.model.rules import Rules
+from agentd.patterns import regex
 from agentd.review.verdict_words import stated
 from agentd.text import frontmatter
 from agentd.text.literal import LINE, SCALAR, TEXT, TIME, WORD, is_literal
 
 _COUNT = r"(?:0|[1-9][0-9]{0,8})"
 _SPEC = r"\n  - id: [a-z0-9-]++\n    path: [\w./-]++\n    depends:(?: \[\]|(?:\n      - [a-z0-9-]++)++)"
-_TEXT = re.compile(
+_TEXT = regex(
     rf'---\nid: (?!null\n|true\n|false\n)([a-z][a-z0-9-]*+)\ntype: proposal\nversion: "([\w.]*+)"\n'
     rf"(?:created_at: ({TIME})\n)?+(?:updated_at: ({TIME})\n)?+(?:author: ({WORD})\n)?+"
     rf"status: (proposed|challenged|approved|rejected)\niteration: ([1-9][0-9]{{0,8}})\nsummary: {SCALAR}\n"
@@ -31,7 +31,7 @@ _TEXT = re.compile(
     r"- \*\*Affected specs\*\*: (none|`[a-z0-9-]++`(?:, `[a-z0-9-]++`)*+)\n"
     rf"- \*\*Affected code\*\*: ({LINE})\n- \*\*Breaking Changes\*\*: ({LINE})\n\n</proposal>\n)"
 )
-_ENTRY = re.compile(r"\n  - id: (.+)\n    path: .+\n    depends:( \[\]|(?:\n      - .+)+)")
+_ENTRY = regex(r"\n  - id: (.+)\n    path: .+\n    depends:( \[\]|(?:\n      - .+)+)")
 
 
 def plain(text: str, rules: Rules) -> Proposal | None:

@@ -10,6 +10,7 @@ from typing import cast
 from agentd.model.change import REVIEW_STATUSES, Review, ReviewStatus
 from agentd.model.finding import Finding
 from agentd.model.rules import Rules
+from agentd.patterns import regex
 from agentd.review.verdict_words import Stated, stated
 from agentd.text import quoting, spacing
 from agentd.text.outline import closes, opens
@@ -17,8 +18,8 @@ from agentd.values import dataclass
 
 VERDICTS: tuple[ReviewStatus, ...] = ("approved", "needs_revision", "rejected")
 OWN = quoting.structure(r"</?(?:proposal|review)\b")
-_TAG = re.compile(r'<review status="([^"]*)" iteration="([^"]*)" reviewer="([^"]*)"(?: call="([^"]*)")?>[ \t]*\Z')
-_LIKE_A_TAG = re.compile(r"</?review(?=[\s/>]|\Z)")
+_TAG = regex(r'<review status="([^"]*)" iteration="([^"]*)" reviewer="([^"]*)"(?: call="([^"]*)")?>[ \t]*\Z')
+_LIKE_A_TAG = regex(r"</?review(?=[\s/>]|\Z)")
 _ENTITIES = {"&": "&amp;", '"': "&quot;", "<": "&lt;", ">": "&gt;", "\n": "&#10;", "\r": "&#13;"}
 _MEANINGS = {entity: char for char, entity in _ENTITIES.items()}
 _FIX = 'Write <review status="approved" iteration="1" reviewer="name"> on a line of its own, and </review> below.'

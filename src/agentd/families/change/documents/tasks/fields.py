@@ -6,29 +6,30 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from agentd.families.change.documents.tasks.items import Item
+from agentd.patterns import regex
 from agentd.text.outline import Outline, closes, opens
 from agentd.values import dataclass
 
 if TYPE_CHECKING:
     import yaml
 
-_YAML_FENCE = re.compile(r" {0,3}[`~]{3,}[ \t]*ya?ml\b", re.IGNORECASE)
-_KEY = re.compile(r"[ \t]*[\"']?(?:id|action|status|file|spec_ref|depends_on)[\"']?[ \t]*:")
+_YAML_FENCE = regex(r" {0,3}[`~]{3,}[ \t]*ya?ml\b", re.IGNORECASE)
+_KEY = regex(r"[ \t]*[\"']?(?:id|action|status|file|spec_ref|depends_on)[\"']?[ \t]*:")
 _KEYS = ("id", "action", "status", "file", "spec_ref")
-_PLAIN = re.compile(
+_PLAIN = regex(
     r"id: ([a-z]+\.\d+)\naction: (CREATE|MODIFY|DELETE|RENAME)\nstatus: (pending|in_progress|completed|blocked)\n"
     r"file: (?!(?i:null)\n)([\w/.](?:[\w/.@+() -]*[\w/.)])?)\n"
     r"spec_ref: ([a-z0-9-]+:R\d+)\ndepends_on:(?: \[\]|(?P<listed>(?:\n  - [a-z]+\.\d+)+))"
 )
 _NOTHING = ("", "~", "null", "Null", "NULL")
 _NONE = ("none", "n/a", "-", "–", "—", "[]", "无", "なし")
-LABEL = re.compile(
+LABEL = regex(
     r"[ \t]*(?:[-*+][ \t]+)?[*_]{0,2}(file|path|spec|do|description|depends|action|status)(?:[ _-](?:ref|on))?"
     r"[*_]{0,2}[ \t]*[:：][*_]{0,2}[ \t]*(.*)",
     re.IGNORECASE,
 )
 _LABELS = {"path": "file", "spec": "spec_ref", "do": "description", "depends": "depends_on"}
-_ACTION = re.compile(r"(.*?)[ \t]*[(（\[]([A-Z]+|(?i:create|modify|delete|rename))[)）\]]\s*$")
+_ACTION = regex(r"(.*?)[ \t]*[(（\[]([A-Z]+|(?i:create|modify|delete|rename))[)）\]]\s*$")
 _MOST_NESTED = 5000  # deeper nesting overflows the stack of the C library
 
 

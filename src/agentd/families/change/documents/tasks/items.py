@@ -4,17 +4,18 @@ import re
 from collections.abc import Sequence
 
 from agentd.model.change import LAYERS, Layer
+from agentd.patterns import regex
 from agentd.text.outline import Outline, Section
 from agentd.values import dataclass
 
 _LAYER = "data|logic|integration|testing"
-_TASK = re.compile(rf"(task[ \t]+)?((?:{_LAYER}|\d+)\.\d+)(?:[ \t]*[:：.)–—-]|(?=[ \t])|$)[ \t]*(.*)", re.IGNORECASE)
-_ODD_TASK = re.compile(r"task(?:[ \t]+([^\s:：]+))?[ \t]*[:：][ \t]*(.*)", re.IGNORECASE)
-_LAYER_HEADING = re.compile(r"(?:(\d{1,9})[.)]?[ \t]+)?(\w+)(?:[ \t]+(layer))?[ \t]*$", re.IGNORECASE)
-BOX = re.compile(
+_TASK = regex(rf"(task[ \t]+)?((?:{_LAYER}|\d+)\.\d+)(?:[ \t]*[:：.)–—-]|(?=[ \t])|$)[ \t]*(.*)", re.IGNORECASE)
+_ODD_TASK = regex(r"task(?:[ \t]+([^\s:：]+))?[ \t]*[:：][ \t]*(.*)", re.IGNORECASE)
+_LAYER_HEADING = regex(r"(?:(\d{1,9})[.)]?[ \t]+)?(\w+)(?:[ \t]+(layer))?[ \t]*$", re.IGNORECASE)
+BOX = regex(
     r"([ \t]*[-*+][ \t]+\[)(.)(\][ \t]+)(?:(\d+\.\d+|(?:data|logic|integration|testing)\.\d+)(?=[\s:：]|$)[:：]?)?(.*)"
 )
-_ID = re.compile(rf"(?:({_LAYER})|(\d{{1,9}}))\.([1-9]\d{{0,8}})", re.IGNORECASE)
+_ID = regex(rf"(?:({_LAYER})|(\d{{1,9}}))\.([1-9]\d{{0,8}})", re.IGNORECASE)
 _WORDS: dict[str, Layer] = {layer: layer for layer in LAYERS} | {"test": "testing", "tests": "testing"}
 _NUMBERS: dict[int, Layer] = dict(enumerate(LAYERS, 1))
 TAGS = ("<tasks>", "</tasks>")
@@ -116,7 +117,7 @@ def _cut(
     for (line, heading, task, section), end in zip(starts, ends, strict=True):
         if task and heading:
             end = next((tag - 1 for tag in tags if line < tag <= end), end)
-            word, title = (task[2], task[3]) if task.re is _TASK else (task[1] or "", task[2])
+            word, title = (task[2], task[3]) if task.re.pattern == _TASK.pattern else (task[1] or "", task[2])
             found.append(Item(line, end, word, title, section, heading.level))
         elif boxes:
             found += _checkboxes(plan, line + 1, end, section, odd)

@@ -7,20 +7,21 @@ import re
 from typing import cast
 
 from agentd.model.change import LAYERS, Action, Layer, Task, Tasks, TaskStatus
+from agentd.patterns import regex
 from agentd.text.literal import LINE, TEXT, TIME, is_literal
 
 _WORD = r"(?!null\n|true\n|false\n)[a-z][a-z0-9-]*+"
 _NUMBER = r"(?:0|[1-9][0-9]{0,5})"
-_HEAD = re.compile(
+_HEAD = regex(
     rf'---\nid: {_WORD}\nchange_id: ({_WORD})\ntype: tasks\nversion: "([\w.]*+)"\n'
     rf"created_at: ({TIME})\nupdated_at: ({TIME})\nproposal_ref: proposal\.md\n"
     rf"summary:\n  total: ({_NUMBER})\n  completed: ({_NUMBER})\n  in_progress: ({_NUMBER})\n  blocked: ({_NUMBER})\n"
     rf"  pending: ({_NUMBER})\nlayers:\n((?:  [a-z]++:\n    task_count: {_NUMBER}\n    estimated_files: {_NUMBER}\n)++)"
     r"---\n\n<tasks>\n\n"
 )
-_COUNT = re.compile(r"  ([a-z]+):\n    task_count: ([0-9]+)\n")
-_LAYER = re.compile(r"## ([1-4])\. (Data|Logic|Integration|Testing) Layer\n\n")
-_TASK = re.compile(
+_COUNT = regex(r"  ([a-z]+):\n    task_count: ([0-9]+)\n")
+_LAYER = regex(r"## ([1-4])\. (Data|Logic|Integration|Testing) Layer\n\n")
+_TASK = regex(
     rf"### Task ([1-4])\.([1-9][0-9]{{0,5}}+): ({LINE})\n\n```yaml\nid: ([a-z]+)\.\2\n"
     r"action: (CREATE|MODIFY|DELETE|RENAME)\nstatus: (pending|in_progress|completed|blocked)\n"
     r"file: (?!(?i:null)\n)(\w(?:[\w/.@+() -]*[\w/.)])?)\nspec_ref: ([a-z0-9][a-z0-9-]*+:R[0-9]++)\n"

@@ -1,12 +1,12 @@
 """One task as a value, with its findings."""
 
-import re
 from collections.abc import Callable, Mapping
 
 from agentd.families.change.documents.tasks.fields import Fields
 from agentd.families.change.documents.tasks.items import Item, Items
 from agentd.model.change import ACTIONS, LAYERS, TASK_STATUSES, Layer, Task, TaskStatus
 from agentd.model.finding import Finding
+from agentd.patterns import regex
 from agentd.text import quoting
 
 BOXES: Mapping[TaskStatus, str] = {"pending": " ", "completed": "x", "in_progress": "/", "blocked": "!"}
@@ -15,14 +15,14 @@ _STATUS_OF_BOX: Mapping[str, TaskStatus] = {box: status for status, box in BOXES
     "X": "completed",
     "~": "in_progress",
 }
-_SPEC_REF = re.compile(r"(?:\./)?(?:specs/)?([a-z0-9][a-z0-9-]*)(?:\.md)?[#:：][Rr](\d+)(?:-[\w-]*)?")
-_OUTSIDE = re.compile(r"[/\\~]|[A-Za-z]:|[A-Za-z][A-Za-z0-9+.-]*://")
-_SEPARATOR = re.compile(r"[/\\]")
+_SPEC_REF = regex(r"(?:\./)?(?:specs/)?([a-z0-9][a-z0-9-]*)(?:\.md)?[#:：][Rr](\d+)(?:-[\w-]*)?")
+_OUTSIDE = regex(r"[/\\~]|[A-Za-z]:|[A-Za-z][A-Za-z0-9+.-]*://")
+_SEPARATOR = regex(r"[/\\]")
 NO_SPEC = "none"  # what a task of a change without specs writes
-_REF = re.compile(rf"[a-z0-9][a-z0-9-]*:R\d+|{NO_SPEC}")
-_ARROW = re.compile(r" (?:->|→) *")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_SPACES = re.compile(r"[ -]+")
+_REF = regex(rf"[a-z0-9][a-z0-9-]*:R\d+|{NO_SPEC}")
+_ARROW = regex(r" (?:->|→) *")
+_CONTROL = regex(r"[\x00-\x1f\x7f]")
+_SPACES = regex(r"[ -]+")
 _AN_ID = f"write {' or '.join(f'{layer}.1' for layer in LAYERS)}, or 1.1 to {len(LAYERS)}.1"
 _INSIDE = "name the file by its path from the project's root"
 

@@ -8,10 +8,11 @@ from agentd.families.change.documents.tasks.items import BOX, Item, normal_id
 from agentd.families.change.documents.tasks.task import BOXES, place_of
 from agentd.families.change.documents.tasks.tasks_reader import Page, corrected, read, take_apart
 from agentd.model.change import TaskStatus
+from agentd.patterns import regex
 from agentd.text import frontmatter, lossless_yaml
 from agentd.text.spacing import line_end, spaced, split_ends
 
-_ONE_LINE = re.compile(r"[ \t]*[\"']?status[\"']?[ \t]*:[ \t]+[\w\"'][^{\[]*$")
+_ONE_LINE = regex(r"[ \t]*[\"']?status[\"']?[ \t]*:[ \t]+[\w\"'][^{\[]*$")
 
 
 def tidy(text: str) -> str:

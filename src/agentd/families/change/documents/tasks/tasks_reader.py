@@ -1,6 +1,5 @@
 """tasks.md read into a value as far as it can be understood, with a finding for every problem. Never guesses."""
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -14,13 +13,14 @@ from agentd.families.change.documents.tasks.tasks_writer import counts
 from agentd.model.change import Task, Tasks
 from agentd.model.finding import Finding
 from agentd.model.rules import Rules
+from agentd.patterns import regex
 from agentd.text import frontmatter
 from agentd.text.frontmatter import Front
 from agentd.text.outline import Outline, outline
 from agentd.values import dataclass
 
 RULES = Rules()
-_CHANGE_ID = re.compile(r"[a-z0-9][a-z0-9-]*")
+_CHANGE_ID = regex(r"[a-z0-9][a-z0-9-]*")
 _UNCLOSED = "a code fence or comment begins here and never ends, so nothing below is read"
 _CLOSE = "end it with a line of the same ``` or ~~~, or with -->"
 
