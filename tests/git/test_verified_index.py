@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from agentd.errors import AgentdError
 from agentd.git import local_disk, trees, verified_index
 from agentd.git.program import fields, run, text
-from agentd.git.repository import begin_repository, git
+from agentd.git.repository import begin_repository, git, new_worktree
 from tests.git.test_trees import head_tree, text_of, write
 
 EXACT = [word for each in ("autocrlf=false", "eol=lf", "sparseCheckout=false") for word in ("-c", f"core.{each}")]
@@ -108,6 +108,18 @@ def test_a_file_is_read_once_and_again_when_it_changed(project: Path) -> None:
         git(project, "checkout", "--quiet", "b")
         os.utime(project / "src/a")
         settle(project)
+
+
+def test_what_was_taken_out_of_the_index_of_a_worktree_and_is_ignored_is_left_out(
+    project: Path, tmp_path: Path
+) -> None:
+    beside = tmp_path / "beside"
+    new_worktree(project, "beside", beside)
+    write(beside, {".gitignore": "/a\n"})
+    settle(beside)
+    assert "a" in trees.paths(beside, snapshot(beside))
+    git(beside, "rm", "--cached", "--quiet", "a")
+    assert "a" not in trees.paths(beside, snapshot(beside))
 
 
 def test_a_file_that_was_changed_through_a_mapping_is_seen_even_if_no_time_tells(tmp_path: Path) -> None:

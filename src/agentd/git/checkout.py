@@ -7,8 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import gettempdir
 
+from agentd import files
 from agentd.errors import AgentdError
-from agentd.git.program import fields, run, text, work_tree
+from agentd.git.program import fields, run, work_tree
 from agentd.values import dataclass
 
 LARGEST_NEW_FILE = 5 << 20
@@ -53,11 +54,20 @@ class Checkout:
 
 def find_checkout(folder: Path, without: Sequence[str], settles: int) -> Checkout:
     """Return the part of a work tree below `folder`, without these paths, which are given from there."""
-    index = folder / text(folder, "rev-parse", "--git-path", "index")
     real = Path(os.path.realpath(folder))
+    top = work_tree(real) or real
     places = (os.path.relpath(real / path, real) for path in (*without, os.path.realpath(gettempdir())))
     inner = {posixpath.normpath(path) for path in places if path != "." and path.split("/")[0] != ".."}
-    return Checkout(real, work_tree(real) or real, index, tuple(sorted(inner)), settles)
+    return Checkout(real, top, _git_folder(top) / "index", tuple(sorted(inner)), settles)
+
+
+def _git_folder(top: Path) -> Path:
+    """Return git's folder for a work tree, which a file `.git` names in a worktree or a submodule."""
+    mark = top / ".git"
+    with suppress(OSError):  # git says what is wrong with it
+        if mark.is_file():
+            return top / os.fsdecode(files.read(mark, files.SMALL)).removeprefix("gitdir:").strip()
+    return mark
 
 
 def new_files(checkout: Checkout) -> tuple[list[bytes], set[bytes]]:

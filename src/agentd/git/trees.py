@@ -6,9 +6,11 @@ The user's index, branches, stash and files are never changed. Only objects and 
 import os
 import shutil
 import stat
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
+from typing import TypeVar
 
 from agentd import files, temporary
 from agentd.errors import AgentdError
@@ -21,6 +23,7 @@ LARGEST_TEXT = 1 << 20
 _LOOKED_INTO = 8000
 _ABSENT = b"000000"
 _SUBMODULE = b"160000"
+Done = TypeVar("Done")
 
 
 def snapshot(folder: Path, without: Sequence[str] = (), settles: int = SETTLES) -> str:
@@ -32,12 +35,11 @@ def snapshot(folder: Path, without: Sequence[str] = (), settles: int = SETTLES) 
     process has read before is not read again if its stat data is the same and it had not changed for `settles` seconds.
     """
     checkout = find_checkout(folder, without, settles)
-    with temporary.folder() as room, ThreadPoolExecutor(1) as beside:
-        listed = beside.submit(new_files, checkout)
+    with temporary.folder() as room, _beside(lambda: new_files(checkout)) as listed:
         written = Path(room, "index")
         verified, doubted = look(checkout, written)
         env = {"GIT_INDEX_FILE": str(written)}
-        new, left_out = listed.result()
+        new, left_out = listed()
         inside, others = submodules(checkout, verified.submodules)
         wanted = [*doubted, *others, *new]
         if (wanted or inside) and len(verified.ends) >= PARALLEL and not verified.more and not verified.conflicts:
@@ -191,6 +193,32 @@ def patch(folder: Path, old: str, new: str) -> str:
     """Return the differences of two trees as a patch with a diffstat, for people and reviewers to read."""
     options = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--patch", "--stat")
     return run(folder, "diff-tree", "-r", *options, old, new).decode("utf-8", "replace")
+
+
+@contextmanager
+def _beside(function: Callable[[], Done]) -> Iterator[Callable[[], Done]]:
+    """Run a function in a thread beside the block; what this yields waits for it, and returns or raises what it does."""
+    done: list[Done] = []
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            done.append(function())
+        except BaseException as error:
+            failed.append(error)
+
+    def result() -> Done:
+        thread.join()
+        if failed:
+            raise failed[0]
+        return done[0]
+
+    thread = Thread(target=work)  # `concurrent.futures` takes longer to import than git to list the files
+    thread.start()
+    try:
+        yield result
+    finally:
+        thread.join()
 
 
 def _tree(folder: Path, entries: Iterable[bytes], base: str = "") -> str:

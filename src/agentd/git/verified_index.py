@@ -14,7 +14,6 @@ import time
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
@@ -226,6 +225,8 @@ def _read(top: bytes, listing: bytes, settled: int, device: int) -> Entries:
             said = done.errors.decode(errors="replace").splitlines()[-1:]
             raise AgentdError(f"The files below {os.fsdecode(top)} could not be read: {' '.join(said)}", "ulimit -a")
         return Entries(*marshal.loads(done.output))
+
+    from concurrent.futures import ThreadPoolExecutor  # imports much that a small work tree does not need
 
     with ThreadPoolExecutor(PROGRAMS) as pool:
         parts = list(pool.map(part, range(PROGRAMS)))
