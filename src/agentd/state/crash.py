@@ -16,7 +16,7 @@ from agentd.errors import UsageError
 _ORDER = os.environ.pop("AGENTD_CRASH", "")
 _LOG = os.environ.pop("AGENTD_CRASH_LOG", "")
 _ARMED = bool(_ORDER or _LOG)
-_PLAN = re.fullmatch(r"([a-z]+|\*):([1-9][0-9]*):(before|torn|after)", _ORDER)
+_PLAN = re.fullmatch(r"([a-z]+|\*):([1-9][0-9]*):(before|torn|after)", _ORDER) if _ORDER else None
 if _ORDER and not _PLAN:
     raise UsageError(f"AGENTD_CRASH={_ORDER} names no crash point.", "export AGENTD_CRASH=state:1:before")
 

@@ -202,7 +202,7 @@ def parse(text: str, path: str) -> Document:
     """The document of a text; Corrupt, with the place, if it is not one mapping of plain data."""
     mark = _MARK if text.startswith(_MARK) else ""
     before, root, after = cut(text.removeprefix(_MARK), path)
-    first = re.search(BREAK, text)
+    first = re.search(BREAK, text) if "\r" in text else None
     newline = first[0] if first and first[0] in ("\r\n", "\r") else "\n"
     if isinstance(root, Block):
         first_entry = root.entries[0]

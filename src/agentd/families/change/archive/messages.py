@@ -4,7 +4,6 @@ import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
-from difflib import unified_diff
 from typing import Any
 
 from agentd.errors import AgentdError, MergeConflict
@@ -80,6 +79,8 @@ def shown(work: Work, result: Result) -> list[str]:
 
 
 def _diff(one: Conflict, theirs: str, ours: str) -> list[str]:
+    from difflib import unified_diff  # most archives have no conflict
+
     old, new = ((text or "").replace("\r\n", "\n").split("\n") for text in (one.theirs, one.ours))
     gone = [f"({side} does not have it)" for side, text in (("theirs", one.theirs), ("ours", one.ours)) if text is None]
     return [*unified_diff(old, new, theirs, ours, lineterm="", n=_CONTEXT), *gone]
