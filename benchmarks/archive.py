@@ -20,8 +20,8 @@ from benchmarks.validate import NOW, a_spec, state, write
 from benchmarks.validate import make_tree as make_library
 
 SPECS = 1000
-ROUNDS = 15
-LIMIT = 0.5
+ROUNDS = 40
+LIMIT = 0.32
 THEIRS = "openspec archive"
 OURS = ("agentd", ".agents", ".agents-work")
 
