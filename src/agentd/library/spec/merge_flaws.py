@@ -48,8 +48,11 @@ def _with_words(nodes: list[Node]) -> int:
 
 def _lost(base: Node, root: Node, ours: Node, theirs: Node) -> Iterator[Conflict]:
     """Lines that both sides have exactly once and the merged text does not have."""
-    before, merged, mine, other = (Counter(_lines(node)) for node in (base, root, ours, theirs))
-    gone = [line for line in mine if mine[line] == other[line] == 1 >= before[line] and line not in merged]
+    merged, mine = set(_lines(root)), Counter(_lines(ours))
+    gone = [line for line, count in mine.items() if count == 1 and line not in merged]
+    if gone:
+        before, other = Counter(_lines(base)), Counter(_lines(theirs))
+        gone = [line for line in gone if other[line] == 1 >= before[line]]
     if gone:
         yield Conflict("", LOST, None, "\n".join(gone), "\n".join(gone))
 
