@@ -16,8 +16,9 @@ MORE = (
     "argparse",
     "decimal",
     "difflib",
+    "gettext",
     "pprint",
-    *(f"unittest/{name}" for name in ("__init__", "case", "loader", "main")),
+    *(f"unittest/{name}" for name in ("__init__", "__main__", "case", "loader", "main")),
 )
 MORE += tuple(f"unittest/{name}" for name in ("mock", "result", "runner", "signals", "suite", "util"))
 
