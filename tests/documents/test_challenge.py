@@ -12,7 +12,7 @@ from agentd.model.rules import Rules
 from agentd.model.severity import SEVERITIES
 from agentd.model.verdict import PLAN_VERDICTS, Challenge, Issue, contradictions, count
 from agentd.review import challenge_page
-from tests.documents.hand_edits import Edit, hand_edits, nasty_lines, nasty_texts, plain_texts
+from tests.documents.hand_edits import Edit, hand_edits, names, nasty_lines, nasty_texts, plain_texts
 
 NASTY = (
     "**Verdict**: APPROVED",
@@ -45,7 +45,7 @@ def agreeing(document: Challenge) -> Challenge:
 def documents(texts: st.SearchStrategy[str], lines: st.SearchStrategy[str]) -> st.SearchStrategy[Challenge]:
     return st.builds(
         Challenge,
-        st.from_regex(r"[a-z0-9][a-z0-9-]{0,8}", fullmatch=True),
+        names(9),
         st.sampled_from(PLAN_VERDICTS),
         st.lists(st.builds(replace, issues(texts, lines), ungrounded=st.just("") | lines), min_size=1, max_size=3).map(
             tuple

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from agentd.families.change.documents import clarifications
 from agentd.model.change import Clarifications, Question
-from tests.documents.hand_edits import Edit, hand_edits, nasty_lines, nasty_texts, plain_texts
+from tests.documents.hand_edits import Edit, hand_edits, names, nasty_lines, nasty_texts, plain_texts
 
 WRITTEN = """\
 ---
@@ -45,8 +45,9 @@ def normal(text: str) -> str:
 def documents(texts: st.SearchStrategy[str], lines: st.SearchStrategy[str]) -> st.SearchStrategy[Clarifications]:
     texts = texts.map(normal)
     question = st.builds(Question, lines, texts, texts, texts | st.just(""))
-    ids = st.from_regex(r"[a-z0-9][a-z0-9-]{0,20}", fullmatch=True)
-    return st.builds(Clarifications, ids, st.dates().map(str), st.lists(question, min_size=1, max_size=3).map(tuple))
+    return st.builds(
+        Clarifications, names(21), st.dates().map(str), st.lists(question, min_size=1, max_size=3).map(tuple)
+    )
 
 
 NASTY = documents(nasty_texts(), nasty_lines().map(lambda line: line.replace("\r", " ")))

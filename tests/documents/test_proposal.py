@@ -13,7 +13,7 @@ from agentd.model.change import REVIEW_STATUSES, SCOPES, AffectedSpec, Impact, P
 from agentd.model.rules import Rules
 from agentd.review.verdict_words import stated
 from agentd.text import frontmatter
-from tests.documents.hand_edits import Edit, hand_edits, nasty_lines, nasty_texts, plain_texts
+from tests.documents.hand_edits import LETTERS, Edit, hand_edits, names, nasty_lines, nasty_texts, plain_texts
 from tests.documents.valid import valid
 
 VALUE = Proposal(
@@ -65,18 +65,18 @@ def reviews(texts: st.SearchStrategy[str]) -> st.SearchStrategy[Review]:
     return st.builds(Review, st.sampled_from(REVIEW_STATUSES), st.integers(1, 9), st.text(max_size=9), content)
 
 
-@st.composite
-def impacts(draw: st.DrawFn, texts: st.SearchStrategy[str], lines: st.SearchStrategy[str]) -> Impact:
-    name = st.from_regex(r"[a-z0-9-]{1,12}", fullmatch=True).filter(is_spec)
-    specs = draw(st.lists(name, max_size=3, unique=True))
+def impacts(texts: st.SearchStrategy[str], lines: st.SearchStrategy[str]) -> st.SearchStrategy[Impact]:
+    name = st.text(LETTERS, min_size=1, max_size=12).filter(is_spec)
+    affected = st.builds(AffectedSpec, name, st.lists(name, max_size=2).map(tuple), st.booleans())
     said = lines.filter(lambda line: line.strip().casefold() not in ("-", "none", "none.", "n/a", "n/a."))
-    return Impact(
-        draw(st.sampled_from(SCOPES)),
-        draw(st.integers(1, 10**9 - 1)),
-        draw(st.integers(0, 99)),
-        tuple(AffectedSpec(each, tuple(draw(st.lists(name, max_size=2))), draw(st.booleans())) for each in specs),
-        tuple(draw(st.lists(said, max_size=3))),
-        draw(st.none() | texts.filter(lambda text: text.strip(" \t\n*_`.。").casefold() not in NOTHING)),
+    return st.builds(
+        Impact,
+        st.sampled_from(SCOPES),
+        st.integers(1, 10**9 - 1),
+        st.integers(0, 99),
+        st.lists(affected, max_size=3, unique_by=lambda each: each.id).map(tuple),
+        st.lists(said, max_size=3).map(tuple),
+        st.none() | texts.filter(lambda text: text.strip(" \t\n*_`.。").casefold() not in NOTHING),
     )
 
 
@@ -87,7 +87,7 @@ def proposals(texts: st.SearchStrategy[str], lines: st.SearchStrategy[str]) -> s
     texts = texts.map(normal)
     return st.builds(
         Proposal,
-        id=st.from_regex(r"[a-z0-9][a-z0-9-]{0,12}", fullmatch=True),
+        id=names(13),
         summary=texts,
         why=texts,
         what_changes=st.lists(texts, min_size=1, max_size=3).map(tuple),

@@ -22,7 +22,7 @@ from agentd.model.verdict import (
 from agentd.review import added_sections, review_page
 from agentd.text import frontmatter
 from agentd.text.outline import outline
-from tests.documents.hand_edits import ANYTHING, Edit, hand_edits, plain_texts
+from tests.documents.hand_edits import ANYTHING, Edit, hand_edits, names, plain_texts
 from tests.documents.test_challenge import ANY_LINES, ANY_TEXTS, MORE, NASTY, issues, normal
 
 NUMBERS = st.integers(0, 10_000)
@@ -48,7 +48,7 @@ def quoting(texts: st.SearchStrategy[str], lines: st.SearchStrategy[str]) -> st.
 def documents(texts: st.SearchStrategy[str], lines: st.SearchStrategy[str]) -> st.SearchStrategy[CodeReview]:
     return st.builds(
         CodeReview,
-        st.from_regex(r"[a-z0-9][a-z0-9-]{0,8}", fullmatch=True),
+        names(9),
         st.sampled_from(CODE_VERDICTS),
         st.lists(quoting(texts, lines), max_size=4).map(
             lambda found: tuple(sorted(found, key=lambda issue: SEVERITIES.index(issue.severity)))

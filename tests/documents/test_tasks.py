@@ -12,9 +12,9 @@ from agentd.errors import Corrupt, NotFound
 from agentd.families.change.documents import tasks
 from agentd.model.change import ACTIONS, LAYERS, TASK_STATUSES, Task, Tasks
 from agentd.model.rules import Rules
-from tests.documents.hand_edits import Edit, hand_edits, nasty_lines, nasty_texts, plain_texts
+from tests.documents.hand_edits import Edit, hand_edits, names, nasty_lines, nasty_texts, plain_texts
 
-NAMES = st.from_regex(r"[a-z0-9][a-z0-9-]{0,8}", fullmatch=True)
+NAMES = names(9)
 PATHS = st.lists(
     st.text(st.characters(exclude_characters="/\\~:", exclude_categories=["Cc", "Cs"]), min_size=1, max_size=8).filter(
         lambda part: part.strip().strip(". ") == part and " -> " not in part and " → " not in part
@@ -25,31 +25,38 @@ PATHS = st.lists(
 ).map("/".join)
 
 
+IDS = st.lists(st.tuples(st.sampled_from(LAYERS), st.integers(1, 12)), min_size=1, max_size=5, unique=True).map(
+    lambda found: sorted(found, key=lambda one: LAYERS.index(one[0]))
+)
+REFERENCES = st.builds("{}:R{}".format, NAMES, st.integers(1, 99))
+AUTHORS = st.just("") | plain_texts()
+# The titles, paths and descriptions of tasks: nasty ones and plain ones.
+WORDS = {
+    True: (nasty_lines(), PATHS, st.just("") | nasty_texts()),
+    False: (plain_texts(), st.sampled_from(["src/a.py", "docs/用户.md", "a b.txt"]), AUTHORS),
+}
+
+
 @st.composite
 def documents(draw: st.DrawFn, nasty: bool = True) -> Tasks:
     """A valid tasks.md: ids used once, dependencies on tasks before."""
-    ids = draw(
-        st.lists(st.tuples(st.sampled_from(LAYERS), st.integers(1, 12)), min_size=1, max_size=5, unique=True).map(
-            lambda found: sorted(found, key=lambda one: LAYERS.index(one[0]))
-        )
-    )
+    titles, paths, descriptions = WORDS[nasty]
     made: list[Task] = []
-    for layer, number in ids:
-        title = draw(nasty_lines() if nasty else plain_texts())
+    for layer, number in draw(IDS):
         made.append(
             Task(
                 layer=layer,
                 number=number,
-                title=title.replace("\r", "x"),
-                path=draw(PATHS if nasty else st.sampled_from(["src/a.py", "docs/用户.md", "a b.txt"])),
+                title=draw(titles).replace("\r", "x"),
+                path=draw(paths),
                 action=draw(st.sampled_from(ACTIONS)),
-                spec_ref=draw(st.builds("{}:R{}".format, NAMES, st.integers(1, 99))),
-                description=draw(st.just("") | (nasty_texts() if nasty else plain_texts())).replace("\r", ""),
+                spec_ref=draw(REFERENCES),
+                description=draw(descriptions).replace("\r", ""),
                 depends=tuple(draw(st.lists(st.sampled_from([t.id for t in made]), unique=True)) if made else ()),
                 status=draw(st.sampled_from(TASK_STATUSES)),
             )
         )
-    return Tasks(draw(NAMES), tuple(made), "2026-01-02T03:04:05Z", draw(st.just("") | plain_texts()))
+    return Tasks(draw(NAMES), tuple(made), "2026-01-02T03:04:05Z", draw(AUTHORS))
 
 
 @pytest.mark.requirement(100)
