@@ -29,22 +29,20 @@ ALLOWED = {
 
 
 @pytest.mark.requirement(81)
-def test_the_phases_are_exactly_the_six(sandbox: Sandbox) -> None:
+def test_the_phases_are_exactly_the_six(planned: Sandbox) -> None:
     assert set(read_built_in("change").phases) == set(PHASES)
-    sandbox.plan()
     for phase in PHASES:
-        sandbox.edit_state(f"phase: {sandbox.state()['phase']}", f"phase: {phase}")
-        assert sandbox.run("status", CHANGE, "--json").data["phase"] == phase
+        planned.edit_state(f"phase: {planned.state()['phase']}", f"phase: {phase}")
+        assert planned.run("status", CHANGE, "--json").data["phase"] == phase
 
 
 @pytest.mark.requirement(92)
-def test_status_shows_the_phase_and_ends_with_the_next_command(sandbox: Sandbox) -> None:
-    sandbox.plan()
-    shown = sandbox.run("status", CHANGE)
+def test_status_shows_the_phase_and_ends_with_the_next_command(planned: Sandbox) -> None:
+    shown = planned.run("status", CHANGE)
     assert shown.code == 0
     assert "phase challenged" in shown.out
     assert shown.out.splitlines()[-1] == f"Next: agentd impl {CHANGE}"
-    text = sandbox.state_file().read_text()
+    text = planned.state_file().read_text()
     assert f"change_id: {CHANGE}\nphase: challenged\n" in text
 
 
@@ -105,12 +103,11 @@ def test_a_rejected_change_is_challenged_again_once_a_person_has_changed_its_pro
 
 @pytest.mark.requirement(293)
 @pytest.mark.parametrize("phase", ["implementing", "complete"])
-def test_a_phase_set_by_hand_is_followed(sandbox: Sandbox, phase: str) -> None:
-    sandbox.plan()
-    sandbox.edit_state("phase: challenged", f"phase: {phase}")
+def test_a_phase_set_by_hand_is_followed(planned: Sandbox, phase: str) -> None:
+    planned.edit_state("phase: challenged", f"phase: {phase}")
     command = {"implementing": "impl", "complete": "archive"}[phase]
-    assert sandbox.run(command, CHANGE).code == 0
-    assert sandbox.state()["phase"] == {"implementing": "complete", "complete": "archived"}[phase]
+    assert planned.run(command, CHANGE).code == 0
+    assert planned.state()["phase"] == {"implementing": "complete", "complete": "archived"}[phase]
 
 
 @pytest.mark.requirement(87)
@@ -141,45 +138,42 @@ def test_commands_refuse_to_leap_over_phases(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.requirement(82)
-def test_other_fields_decide_nothing(sandbox: Sandbox, tmp_path: Path) -> None:
-    sandbox.plan()
-    before = sandbox.run("status", CHANGE, "--json").data
-    text = sandbox.state_file().read_text()
+def test_other_fields_decide_nothing(planned: Sandbox, tmp_path: Path) -> None:
+    before = planned.run("status", CHANGE, "--json").data
+    text = planned.state_file().read_text()
     mutated = yaml.safe_load(text)
     mutated |= {"verdict": "REJECTED", "iteration": 9, "last_action": "archive", "session_id": "x", "description": "y"}
     mutated["checksums"] = {"proposal.md": {"hash": "sha256:0", "validated_at": "never"}}
-    sandbox.state_file().write_text(yaml.safe_dump(mutated, sort_keys=False))
-    after = sandbox.run("status", CHANGE, "--json").data
+    planned.state_file().write_text(yaml.safe_dump(mutated, sort_keys=False))
+    after = planned.run("status", CHANGE, "--json").data
     assert {key: after[key] for key in ("phase", "step", "doing", "next")} == {
         key: before[key] for key in ("phase", "step", "doing", "next")
     }
-    again = sandbox.run("plan", CHANGE)
+    again = planned.run("plan", CHANGE)
     assert again.out.startswith("📊 Current state: phase=Challenged\n✅ Planning complete\n")
-    assert sandbox.run("impl", CHANGE).code == 0
-    assert sandbox.state()["phase"] == "complete"
+    assert planned.run("impl", CHANGE).code == 0
+    assert planned.state()["phase"] == "complete"
 
 
 @pytest.mark.requirement(89)
-def test_the_state_names_the_change_and_when_it_was_made_and_saved(sandbox: Sandbox) -> None:
-    sandbox.plan()
-    first = sandbox.state()
+def test_the_state_names_the_change_and_when_it_was_made_and_saved(planned: Sandbox) -> None:
+    first = planned.state()
     assert (first["change_id"], first["phase"], first["schema_version"]) == (CHANGE, "challenged", "2.0")
     assert ISO.fullmatch(str(first["created_at"])), first["created_at"]
     assert ISO.fullmatch(str(first["updated_at"]))
-    sandbox.run("impl", CHANGE)
-    second = sandbox.state()
+    planned.run("impl", CHANGE)
+    second = planned.state()
     assert second["created_at"] == first["created_at"]
     assert second["updated_at"] > first["updated_at"]
 
 
 @pytest.mark.requirement(90)
-def test_a_session_is_kept_only_where_one_was_used(sandbox: Sandbox) -> None:
-    sandbox.plan()
-    sandbox.run("impl", CHANGE)
-    assert [key for key in sandbox.state() if "session" in key] == []
-    sandbox.script(break_down={**sandbox.entry("break_down"), "session": "abc-1"}, challenge=YES)
-    assert sandbox.run("plan", "other", IDEA).code == 0
-    assert [(key, said) for key, said in sandbox.state("other").items() if "session" in key] == [
+def test_a_session_is_kept_only_where_one_was_used(planned: Sandbox) -> None:
+    planned.run("impl", CHANGE)
+    assert [key for key in planned.state() if "session" in key] == []
+    planned.script(break_down={**planned.entry("break_down"), "session": "abc-1"}, challenge=YES)
+    assert planned.run("plan", "other", IDEA).code == 0
+    assert [(key, said) for key, said in planned.state("other").items() if "session" in key] == [
         ("session_id", "abc-1")
     ]
 
@@ -218,15 +212,14 @@ def test_a_state_file_that_cannot_be_is_an_error_that_leaves_it_untouched(
 
 
 @pytest.mark.requirement(88)
-def test_comments_and_unknown_keys_survive_every_save(sandbox: Sandbox) -> None:
-    sandbox.plan()
-    path = sandbox.state_file()
+def test_comments_and_unknown_keys_survive_every_save(planned: Sandbox) -> None:
+    path = planned.state_file()
     path.write_text(
         "# mine\n"
         + path.read_text().replace("phase: challenged", "phase: challenged  # looks good")
         + "team: blue # ours\n"
     )
-    sandbox.run("impl", CHANGE)
+    planned.run("impl", CHANGE)
     text = path.read_text()
     assert text.startswith("# mine\n")
     assert "phase: complete  # looks good" in text

@@ -191,33 +191,31 @@ def test_an_old_review_does_not_count_for_a_new_call(sandbox: Sandbox) -> None:
     assert sandbox.state()["phase"] == "proposed"
 
 
-def test_red_tests_are_never_approved_whatever_the_agents_say(sandbox: Sandbox) -> None:
-    sandbox.script(resolve={"say": "all tests pass now"})
-    sandbox.plan()
-    stuck = sandbox.run("impl", CHANGE, "--json")
+def test_red_tests_are_never_approved_whatever_the_agents_say(planned: Sandbox) -> None:
+    planned.script(resolve={"say": "all tests pass now"})
+    stuck = planned.run("impl", CHANGE, "--json")
     assert stuck.code == 4
-    assert sandbox.state()["phase"] == "implementing"
-    assert "review-1.1" in sandbox.calls()
-    assert "approved" not in sandbox.state()["implementation"]
-    assert json.loads((sandbox.folder() / "evidence.json").read_text())["status"] == "red"
+    assert planned.state()["phase"] == "implementing"
+    assert "review-1.1" in planned.calls()
+    assert "approved" not in planned.state()["implementation"]
+    assert json.loads((planned.folder() / "evidence.json").read_text())["status"] == "red"
 
 
-def test_tests_that_cannot_run_are_a_persons_decision_and_a_recorded_waiver(sandbox: Sandbox) -> None:
-    sandbox.set("evidence", test="no-such-program-anywhere")
-    sandbox.plan()
-    asked = sandbox.run("impl", CHANGE, "--json")
+def test_tests_that_cannot_run_are_a_persons_decision_and_a_recorded_waiver(planned: Sandbox) -> None:
+    planned.set("evidence", test="no-such-program-anywhere")
+    asked = planned.run("impl", CHANGE, "--json")
     assert asked.code == 4
     assert "tests could not run" in asked.data["decisions"][0]["question"]
-    assert sandbox.run("answer", CHANGE, "UD-1", "proceed").code != 0, "an override needs a reason"
-    assert sandbox.run("answer", CHANGE, "UD-1", "proceed", "--note", "tested by hand").code == 0
-    assert sandbox.run("impl", CHANGE).code == 0
-    (waiver,) = sandbox.state()["implementation"]["waivers"]
+    assert planned.run("answer", CHANGE, "UD-1", "proceed").code != 0, "an override needs a reason"
+    assert planned.run("answer", CHANGE, "UD-1", "proceed", "--note", "tested by hand").code == 0
+    assert planned.run("impl", CHANGE).code == 0
+    (waiver,) = planned.state()["implementation"]["waivers"]
     assert (waiver["id"], waiver["why"], waiver["decision"]) == (
         "test:no-such-program-anywhere",
         "tested by hand",
         "UD-1",
     )
-    assert sandbox.state()["phase"] == "complete"
+    assert planned.state()["phase"] == "complete"
 
 
 def test_a_missing_agent_is_named_with_a_fix(sandbox: Sandbox) -> None:
@@ -404,18 +402,16 @@ def test_a_working_folder_that_is_gone_is_named(sandbox: Sandbox, tmp_path: Path
     assert "working folder is gone" in done.stderr
 
 
-def test_a_test_command_that_cannot_be_read_is_a_persons_decision(sandbox: Sandbox) -> None:
-    sandbox.set("evidence", test="echo 'x")
-    sandbox.plan()
-    asked = sandbox.run("impl", CHANGE, "--json")
+def test_a_test_command_that_cannot_be_read_is_a_persons_decision(planned: Sandbox) -> None:
+    planned.set("evidence", test="echo 'x")
+    asked = planned.run("impl", CHANGE, "--json")
     assert asked.code == 4
-    assert "cannot be read" in json.loads((sandbox.folder() / "baseline.json").read_text())["results"][0]["note"]
+    assert "cannot be read" in json.loads((planned.folder() / "baseline.json").read_text())["results"][0]["note"]
 
 
-def test_implementing_without_git_names_git_init(sandbox: Sandbox, tmp_path: Path) -> None:
-    sandbox.plan()
-    (sandbox.root / ".git").rename(tmp_path / "away")
-    told = sandbox.run("impl", CHANGE)
+def test_implementing_without_git_names_git_init(planned: Sandbox, tmp_path: Path) -> None:
+    (planned.root / ".git").rename(tmp_path / "away")
+    told = planned.run("impl", CHANGE)
     assert told.code == 1
     assert "Fix:   git init" in told.err
 

@@ -105,42 +105,38 @@ def test_a_killed_step_has_no_end_and_the_next_command_takes_it_up(sandbox: Sand
     assert first["start"] + first["seconds"] + second["gap"] == pytest.approx(second["start"], abs=0.001)
 
 
-def test_an_old_and_a_broken_diary_are_told_as_not_recorded(sandbox: Sandbox) -> None:
-    assert sandbox.plan().code == 0
-    path = sandbox.folder() / "journal.jsonl"
+def test_an_old_and_a_broken_diary_are_told_as_not_recorded(planned: Sandbox) -> None:
+    path = planned.folder() / "journal.jsonl"
     lines = [json.loads(text) for text in path.read_text().splitlines()]
     old = [{key: value for key, value in line.items() if key != "clock"} for line in lines]
     path.write_text("".join(json.dumps(line) + "\n" for line in old) + '{"n": 99, "clo')
-    found = timing(sandbox)
+    found = timing(planned)
     assert (found["commands"], found["not_recorded"]) == ([], len(old))
-    assert sandbox.run("log", CHANGE, "--timing").out == f"Not recorded: the times of {len(old)} lines of the diary.\n"
+    assert planned.run("log", CHANGE, "--timing").out == f"Not recorded: the times of {len(old)} lines of the diary.\n"
 
 
-def test_a_diary_that_means_harm_steers_no_terminal_and_writes_nothing(sandbox: Sandbox) -> None:
-    assert sandbox.plan().code == 0
-    path = sandbox.folder() / "journal.jsonl"
+def test_a_diary_that_means_harm_steers_no_terminal_and_writes_nothing(planned: Sandbox) -> None:
+    path = planned.folder() / "journal.jsonl"
     parts = [["\x1b[2Jagent\x07", 5.0, "\x9b31m", [["\x1b]0;x\x07", 1.0, 1e300]]], ["save", "\x1b"], None]
     clock = {"command": "\x1b[31mplan\n\n", "id": "\x1b", "from": 0, "to": 9.0, "parts": parts}
     line = {"at": "\x1b[1m", "event": "end", "step": "\x1b[2J" * 50, "outcome": "\r\x00", "clock": clock}
     path.write_text(json.dumps(line) + "\n" + json.dumps({**line, "clock": {**clock, "to": 10**400}}) + "\n")
-    before = {file: file.stat().st_mtime_ns for file in sandbox.root.rglob("*")}
-    shown = sandbox.run("log", CHANGE, "--timing")
+    before = {file: file.stat().st_mtime_ns for file in planned.root.rglob("*")}
+    shown = planned.run("log", CHANGE, "--timing")
     assert shown.code == 0, shown.err
     assert not {*"\x1b\x07\x9b\r\x00"} & {*shown.out}
     assert "agent" in shown.out
-    assert sandbox.run("log", CHANGE, "--timing", "--json").code == 0
-    assert {file: file.stat().st_mtime_ns for file in sandbox.root.rglob("*")} == before
+    assert planned.run("log", CHANGE, "--timing", "--json").code == 0
+    assert {file: file.stat().st_mtime_ns for file in planned.root.rglob("*")} == before
 
 
-def test_a_linked_child_is_not_looked_into(sandbox: Sandbox, tmp_path: Path) -> None:
-    assert sandbox.plan().code == 0
-
+def test_a_linked_child_is_not_looked_into(planned: Sandbox, tmp_path: Path) -> None:
     def has_children() -> bool:
-        return any(step.get("children") for step in timing(sandbox)["commands"][0]["steps"])
+        return any(step.get("children") for step in timing(planned)["commands"][0]["steps"])
 
     assert has_children()
     for name in ("children", "children/specify", "children/specify/top-words"):
-        folder, away = sandbox.folder() / name, tmp_path / "elsewhere"
+        folder, away = planned.folder() / name, tmp_path / "elsewhere"
         folder.rename(away)
         folder.symlink_to(away)
         assert not has_children()

@@ -187,28 +187,24 @@ def test_an_implementation_without_a_review_goes_on_with_the_review(planned: San
 
 
 @pytest.mark.requirement(69)
-def test_an_approval_that_was_not_saved_is_taken_up_and_kept(planned: Sandbox) -> None:
-    planned.script(implement=HONEST, review=APPROVED)
-    assert planned.run("impl", CHANGE).code == 0
-    before = called(planned)
-    planned.edit_state("phase: complete", "phase: implementing")
-    done = planned.run("impl", CHANGE)
+def test_an_approval_that_was_not_saved_is_taken_up_and_kept(complete: Sandbox) -> None:
+    before = called(complete)
+    complete.edit_state("phase: complete", "phase: implementing")
+    done = complete.run("impl", CHANGE)
     assert done.code == 0, done.out + done.err
-    assert called(planned) == before
-    assert planned.state()["phase"] == "complete"
+    assert called(complete) == before
+    assert complete.state()["phase"] == "complete"
 
 
 @pytest.mark.requirement(69)
-def test_an_approval_of_other_files_is_stale_and_reviewed_again(planned: Sandbox) -> None:
-    planned.script(implement=HONEST, review=APPROVED)
-    assert planned.run("impl", CHANGE).code == 0
-    planned.edit_state("phase: complete", "phase: implementing")
-    with (planned.root / "tally" / "words.py").open("a") as file:
+def test_an_approval_of_other_files_is_stale_and_reviewed_again(complete: Sandbox) -> None:
+    complete.edit_state("phase: complete", "phase: implementing")
+    with (complete.root / "tally" / "words.py").open("a") as file:
         file.write("\n# changed by hand\n")
-    done = planned.run("impl", CHANGE)
+    done = complete.run("impl", CHANGE)
     assert done.code == 0, done.out + done.err
     assert "the approval is stale: tally/words.py changed after the tests ran" in done.out
-    assert "review-2.1" in str(called(planned))
+    assert "review-2.1" in str(called(complete))
 
 
 @pytest.mark.requirement(70)
@@ -226,15 +222,13 @@ def test_an_implementation_with_a_review_that_asks_for_changes_goes_on_with_reso
 
 
 @pytest.mark.requirement(71)
-def test_impl_on_a_complete_change_is_a_success_with_a_hint(planned: Sandbox) -> None:
-    planned.script(implement=HONEST, review=APPROVED)
-    planned.run("impl", CHANGE)
-    before = called(planned)
-    again = planned.run("impl", CHANGE)
+def test_impl_on_a_complete_change_is_a_success_with_a_hint(complete: Sandbox) -> None:
+    before = called(complete)
+    again = complete.run("impl", CHANGE)
     assert again.code == 0
     assert "✅ Implementation complete" in again.out
     assert again.out.splitlines()[-1] == f"Next: agentd archive {CHANGE} && agentd commit {CHANGE}"
-    assert called(planned) == before
+    assert called(complete) == before
 
 
 def make(*names: str) -> dict[str, Any]:
@@ -285,22 +279,20 @@ def test_only_the_tasks_a_person_names_are_done_and_the_rest_later(sandbox: Sand
 
 
 @pytest.mark.requirement(295)
-def test_a_complete_change_is_reviewed_again_and_stays_complete_until_it_is_reopened(planned: Sandbox) -> None:
-    planned.script(implement=HONEST, review=APPROVED)
-    assert planned.run("impl", CHANGE).code == 0
-    good = planned.run("impl", CHANGE, "--re-review")
+def test_a_complete_change_is_reviewed_again_and_stays_complete_until_it_is_reopened(complete: Sandbox) -> None:
+    good = complete.run("impl", CHANGE, "--re-review")
     assert good.code == 0, good.out + good.err
     assert "reviewed again: APPROVED" in good.out
-    planned.script(review=[APPROVED, verdict("NEEDS_CHANGES", "Wrong order")])
-    planned.script(review=verdict("NEEDS_CHANGES", "Wrong order"))
-    bad = planned.run("impl", CHANGE, "--re-review")
-    assert (bad.code, planned.state()["phase"]) == (1, "complete")
+    complete.script(review=[APPROVED, verdict("NEEDS_CHANGES", "Wrong order")])
+    complete.script(review=verdict("NEEDS_CHANGES", "Wrong order"))
+    bad = complete.run("impl", CHANGE, "--re-review")
+    assert (bad.code, complete.state()["phase"]) == (1, "complete")
     assert f"agentd impl {CHANGE} --resolve" in bad.out
-    planned.script(resolve={"append": {"tally/words.py": "\n# told\n"}}, review=APPROVED)
-    done = planned.run("impl", CHANGE, "--resolve")
+    complete.script(resolve={"append": {"tally/words.py": "\n# told\n"}}, review=APPROVED)
+    done = complete.run("impl", CHANGE, "--resolve")
     assert done.code == 0, done.out + done.err
-    assert planned.state()["phase"] == "complete"
-    assert "reopened" in [event["event"] for event in planned.events()]
+    assert complete.state()["phase"] == "complete"
+    assert "reopened" in [event["event"] for event in complete.events()]
 
 
 def test_a_red_baseline_is_decided_by_a_person_and_from_then_on_nothing_new_may_fail(planned: Sandbox) -> None:
@@ -352,11 +344,9 @@ def test_an_ungrounded_finding_does_not_block_and_is_told(planned: Sandbox) -> N
     assert QUOTE in (planned.root / "tally" / "words.py").read_text()
 
 
-def test_the_state_keeps_what_was_approved_bound_to_the_files(planned: Sandbox) -> None:
-    planned.script(implement=HONEST, review=APPROVED)
-    planned.run("impl", CHANGE)
-    kept = planned.state()["implementation"]
+def test_the_state_keeps_what_was_approved_bound_to_the_files(complete: Sandbox) -> None:
+    kept = complete.state()["implementation"]
     assert set(kept["approved"]["files"]) == {"tally/__init__.py", "tally/words.py", "tests/test_top.py"}
-    assert kept["approved"]["tree"] == seen(planned).tree
-    front = yaml.safe_load(report(planned).split("---")[1])
+    assert kept["approved"]["tree"] == seen(complete).tree
+    front = yaml.safe_load(report(complete).split("---")[1])
     assert front["files"] == kept["approved"]["files"]

@@ -28,13 +28,6 @@ def stuck(stuck_once: Path, tmp_path: Path) -> Sandbox:
     return copy_sandbox(stuck_once, tmp_path)
 
 
-@pytest.fixture
-def complete(planned: Sandbox) -> Sandbox:
-    planned.script(implement=HONEST, review=APPROVED)
-    assert planned.run("impl", CHANGE).code == 0
-    return planned
-
-
 def test_the_question_at_the_end_of_the_loop_says_what_is_wrong(stuck: Sandbox) -> None:
     (asked,) = stuck.run("status", CHANGE, "--json").data["decisions"]
     assert "MAJOR_ISSUES: Wrong at its root" in asked["question"]
