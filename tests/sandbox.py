@@ -22,6 +22,8 @@ from agentd.text import lossless_yaml
 from tests import forked
 from tests.forked import AGENTD as AGENTD
 
+# Where temporary files are made; None: on the disk.
+MEMORY = next((folder for folder in ("/dev/shm",) if os.access(folder, os.W_OK)), None)
 # Detailed enough to need no clarification.
 IDEA = """Give the n most frequent words of a text:
 - the most frequent first
@@ -70,6 +72,7 @@ class Sandbox:
         self.root = root
         self.env = {name: value for name, value in os.environ.items() if not name.startswith("AGENTD_")}
         self.env |= {"XDG_CONFIG_HOME": str(root.parent / "no-config"), "PYTHONDONTWRITEBYTECODE": "1"}
+        self.env |= {"TMPDIR": MEMORY} if MEMORY else {}
 
     def run(self, *words: str, env: dict[str, str] | None = None, cwd: Path | None = None) -> Ran:
         done = forked.run(words, cwd or self.root, {**self.env, **(env or {})}, timeout=120)

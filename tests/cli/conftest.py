@@ -1,10 +1,19 @@
 """The repository every test of the command line works in."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
-from tests.sandbox import Sandbox, copy_sandbox, make_sandbox
+from tests.sandbox import MEMORY, Sandbox, copy_sandbox, make_sandbox
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A folder in memory. What a disk does is for the tests of `state`, `git`, `impl` and `landing`."""
+    with TemporaryDirectory(prefix="agentd-test-", dir=MEMORY) as folder:
+        yield Path(folder)
 
 
 @pytest.fixture(scope="session")

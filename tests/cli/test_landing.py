@@ -13,6 +13,12 @@ from tests.sandbox import AGENTD, Sandbox, wait_until
 
 
 @pytest.fixture
+def tmp_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder on the disk: what lands is told by snapshots, which believe what a disk says about its files."""
+    return tmp_path_factory.mktemp("landing")
+
+
+@pytest.fixture
 def many(sandbox: Sandbox) -> Sandbox:
     return prepare(sandbox)
 
