@@ -22,7 +22,7 @@ def _leave(work: Work) -> Option:
 
 
 def _tried(work: Work) -> str:
-    attempts = [str(each) for each in work.state.fields.get("attempts") or []]
+    attempts = [str(each) for each in work.state.fields.get(session.ATTEMPTS) or []]
     return "\n".join(f"  {number}. {text}" for number, text in enumerate(attempts, 1)) or "  nothing is recorded"
 
 
