@@ -10,21 +10,11 @@ from agentd.families.team import LAYOUT
 from agentd.state.codecs import decode
 from tests.landing.repositories import git
 from tests.plan.plans import Spy, spied
-from tests.sandbox import copy_sandbox, make_sandbox
+from tests.sandbox import copy_sandbox
 from tests.team.sessions import CRITERIA, HONEST, SPEC, Session, coded, other_task, plan, say, task
 
 LEAN_SPEC = SPEC.split("## Definition")[0]
 UNNAMED = {**HONEST["intake"]["documents"], "spec.md": SPEC.replace("- AC-001", "- AC-002: ties are sorted\n- AC-001")}
-
-
-@pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return Session(make_sandbox(tmp_path_factory.mktemp("prepared"))).root
-
-
-@pytest.fixture
-def session(prepared: Path, tmp_path: Path) -> Session:
-    return Session(copy_sandbox(prepared, tmp_path))
 
 
 def states(session: Session) -> list[str]:
@@ -70,8 +60,8 @@ class Lean:
 
 
 @pytest.fixture(scope="module")
-def lean(prepared: Path, tmp_path_factory: pytest.TempPathFactory) -> Lean:
-    return Lean(Session(copy_sandbox(prepared, tmp_path_factory.mktemp("lean"))))
+def lean(prepared_once: Path, tmp_path_factory: pytest.TempPathFactory) -> Lean:
+    return Lean(Session(copy_sandbox(prepared_once, tmp_path_factory.mktemp("lean"))))
 
 
 @pytest.mark.requirement(156, 177)

@@ -1,6 +1,5 @@
 """ASK_USER: what leads to a question, that it is a record before it is asked, and where its answer leads back to."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,7 +7,6 @@ import pytest
 from agentd.engine.advance import advance
 from agentd.families.team import contract, roles
 from agentd.model.workflow import RESERVED
-from tests.sandbox import copy_sandbox, make_sandbox
 from tests.team.sessions import HONEST, Session, coded, say
 from tests.workflows.tables import built_in
 from tests.workflows.walker import at
@@ -16,16 +14,6 @@ from tests.workflows.walker import at
 TEAM, TASK, LATE = (built_in(name) for name in ("team", "team-task", "team-task-late"))
 GATES = {"approve_design": "APPROVE_DESIGN", "confirm_design": "APPROVE_DESIGN", "choose_strategy": "REVIEW_STRATEGY"}
 TO_PERSON = {"recommended_agent": "User", "reason": "Which one?"}
-
-
-@pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return Session(make_sandbox(tmp_path_factory.mktemp("prepared"))).root
-
-
-@pytest.fixture
-def session(prepared: Path, tmp_path: Path) -> Session:
-    return Session(copy_sandbox(prepared, tmp_path))
 
 
 @pytest.mark.requirement(304)
