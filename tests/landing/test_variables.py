@@ -126,6 +126,17 @@ def test_a_temporary_folder_that_is_a_link_is_refused(root: Path, tmp_path: Path
         place.unlink()
 
 
+def test_the_folder_for_all_temporary_files_stays_when_it_is_empty(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / ("long" * 20)
+    home.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(home))
+    assert Path(variables.variables(root, "run", "one")["TMPDIR"]).parent == home
+    variables.release(root, "run", "one")
+    assert list(home.iterdir()) == []
+
+
 def test_nothing_but_a_temporary_folder_is_removed(root: Path, tmp_path: Path) -> None:
     mine = variables.variables(root, "run", "one")["TMPDIR"]
     theirs = tmp_path / "theirs"

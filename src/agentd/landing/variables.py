@@ -32,7 +32,7 @@ LONGEST = 60  # of the path of a temporary folder: a socket in it has room for 4
 MOST_NAME = 63  # letters of a database's name in PostgreSQL; MySQL takes one more
 NOTE = "ports.json"
 _PATIENCE = 30.0
-_TEMPORARY = regex(r"/.*-agentd/tmp/[0-9a-f]{8}|/.*/agentd-[0-9]+-[0-9a-f]{8}", re.DOTALL)
+_TEMPORARY = regex(r"(?P<ours>/.*-agentd/tmp)/[0-9a-f]{8}|/.*/agentd-[0-9]+-[0-9a-f]{8}", re.DOTALL)
 
 
 def variables(root: Path, run: str, task: str) -> dict[str, str]:
@@ -160,9 +160,12 @@ def _make_private(path: Path) -> None:
 
 
 def _remove(path: Path) -> None:
-    """Remove a temporary folder, and the folder around it if that is empty; what is not called like one is left alone."""
-    if _TEMPORARY.fullmatch(str(path)):
+    """Remove a temporary folder, and the folder around it if that is agentd's own and empty; what is not called like one is
+    left alone."""
+    known = _TEMPORARY.fullmatch(str(path))
+    if known:
         shutil.rmtree(path, ignore_errors=True)
+    if known and known["ours"]:
         with suppress(OSError):
             path.parent.rmdir()
 
