@@ -323,6 +323,15 @@ def test_submodules_are_there_with_their_files_and_one_that_is_missing_is_told(
     assert "submodule update" in told.value.fix
 
 
+def test_a_file_that_was_only_touched_was_not_changed(root: Path) -> None:
+    one = workspace.make(branch(root), "T1")
+    (one.path / "a.txt").write_text((one.path / "a.txt").read_text())
+    os.utime(one.path / "b.txt", (1, 1))
+    assert workspace.written(root, one) == ()
+    write(one.path, {"a.txt": "1\n2\n4\n"})
+    assert workspace.written(root, one) == ("a.txt",)
+
+
 @pytest.mark.parametrize("name", ["inner.txt", "new.txt"])
 def test_what_was_written_in_a_submodule_is_named_and_its_workspace_stays(with_submodules: Path, name: str) -> None:
     one = workspace.make(branch(with_submodules), "T1")

@@ -113,6 +113,8 @@ def _is_as(source: Lender, inner: Path, files: Path, commit: str) -> bool:
 def changed(source: Lender, place: Path, index: Path, without: Collection[str] = ()) -> tuple[str, ...]:
     """Return the files at `place` that are not as they were when the work tree was made, and new ones that are not named."""
     with _kept_apart(source, place, index) as env:
+        # A file that was only touched is the same.
+        run(place, "update-index", "-q", "--really-refresh", "--ignore-submodules", env=env, accept=(0, 1))
         other = fields(place, "diff-files", "-z", "--name-only", "--no-renames", "--ignore-submodules=all", env=env)
         new = _new_files(place, env, without)
         return tuple(sorted(map(os.fsdecode, {*other, *_work(place, new, env)})))
