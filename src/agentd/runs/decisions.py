@@ -110,10 +110,13 @@ def answered(work: Work, name: str) -> Decision | None:
 
 def _of(work: Work, name: str) -> list[Decision]:
     """The decisions of a name. A record that another run keeps is saved before this run moves on: at the same save of this
-    run it is the same question."""
+    run it is the same question, unless it was asked before this run began, by one that was rewound."""
     at = keeper(work)
-    item, visit = ("", 0) if at is work else ("/".join(work.items_above()), work.state.saves)
-    return [d for d in at.state.decisions if (d.name, d.item, d.visit) == (name, item, visit)]
+    if at is work:
+        return [d for d in at.state.decisions if (d.name, d.item) == (name, "")]
+    mine = (name, "/".join(work.items_above()), work.state.saves)
+    began = str(work.state.fields.get(work.store.codec.created_key) or "")
+    return [d for d in at.state.decisions if (d.name, d.item, d.visit) == mine and d.asked_at >= began]
 
 
 def open_decision(work: Work, matter: Matter) -> Decision:
