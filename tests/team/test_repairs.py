@@ -13,9 +13,8 @@ HIGH = [{"severity": "high", "file": "tally/top.py", "description": "No limit."}
 
 
 def blocking(step: str, words: str = "It is not good enough.") -> dict[str, Any]:
-    found: dict[str, dict[str, Any]] = {"audit": {"findings": HIGH}, "review": {"verdict": "NEEDS FIXES"}}
-    more = found.get(step, {})
-    return {"say": say("BLOCKED", words, **more)}
+    parts: dict[str, dict[str, Any]] = {"audit": {"findings": HIGH}, "review": {"verdict": "NEEDS FIXES"}}
+    return {"say": say("BLOCKED", words, **parts.get(step, {}))}
 
 
 def repairing(session: Session, step: str, *verdicts: dict[str, Any]) -> None:

@@ -67,6 +67,7 @@ LAYOUT = Layout(
         "accept_review": ("verdicts.accept_review", ("done",)),
         "accept_tests": ("verdicts.accept_tests", ("done",)),
         "close_session": ("closing.close_session", ("done",)),
+        "confirm_done": ("closing.confirm_done", ("done",)),
         "complete_tasks": ("task_steps.complete_tasks", ("done",)),
         "examine": ("workspaces.examine", ("green", "red", "harmed", "unknown")),
         "hear_design": (
@@ -116,6 +117,7 @@ LAYOUT = Layout(
         "acceptance.json": _DOCUMENT,
         "architecture.md": _DOCUMENT,
         "tasks.yaml": _DOCUMENT,
+        "report.md": _DOCUMENT,
         "checks.json": "acceptance.problem_with",
     },
     bound={"tasks.yaml": "session_documents.without_statuses"},

@@ -119,9 +119,15 @@ def _result(check: Check, tests: Sequence[Result], own: Mapping[str, Result]) ->
 
 def _names(case: str, wanted: str) -> bool:
     """Whether a test is the one that a check names: by its whole name, or by the end of it."""
-    plain = wanted.replace("/", ".").replace("::", ".").removesuffix("()")
-    name = case.replace("/", ".").replace("::", ".")
-    return name == plain or name.endswith(f".{plain}") or name.partition("[")[0].endswith(f".{plain}")
+    plain, name = _dotted(wanted.removesuffix("()")), _dotted(case)
+    return any(f".{each}".endswith(f".{plain}") for each in (name, name.partition("[")[0]))
+
+
+def _dotted(name: str) -> str:
+    """The name of a test with dots between its parts, however its runner writes it; a file counts without its suffix."""
+    file, colons, rest = name.partition("::")
+    stem = file.rpartition(".")[0] if colons and "." in file.rpartition("/")[2] else file
+    return f"{stem}{colons}{rest}".replace("/", ".").replace("::", ".")
 
 
 def _keep(work: Work, data: Mapping[str, Any], word: str) -> None:
@@ -166,7 +172,12 @@ def _manual(work: Work) -> list[str]:
 def _confirmed(work: Work) -> set[str]:
     """The manual checks that a person has confirmed."""
     said = [one for one in session.said_here(work.top) if one.name in CONFIRM and one.answer == "confirmed"]
-    return {check for check in _manual(work) for one in said if check in one.question}
+    return {check for check in _manual(work) for one in said if f"{_line(check)}\n" in f"{one.question}\n"}
+
+
+def _line(check: str) -> str:
+    """A check as the question lists it, on a line of its own."""
+    return f"\n  - {check}"
 
 
 def manual_checks_are_confirmed(work: Work) -> Outcome:
@@ -176,13 +187,13 @@ def manual_checks_are_confirmed(work: Work) -> Outcome:
 
 def confirm_checks(work: Work) -> Question:
     left = [check for check in _manual(work) if check not in _confirmed(work)]
-    lines = "\n".join(f"  - {check}" for check in left)
+    lines = "".join(map(_line, left))
     branch = workspaces.branch_name(work)
     options = (
         Option("confirmed", f"I have looked, and it is so {RECOMMENDED}"),
         Option("refused", "It is not so; the note says what is wrong", reason=True),
     )
-    return Question(f"Please look at the branch {branch} for yourself:\n{lines}", "Checks", options)
+    return Question(f"Please look at the branch {branch} for yourself:{lines}", "Checks", options)
 
 
 def every_criterion_is_met(work: Work) -> str:

@@ -106,8 +106,15 @@ def architecture_problem(text: str) -> str:
 
 
 def report_problem(text: str) -> str:
+    """Why report.md does not count: a part is missing, or has a heading and nothing else."""
     missing = _missing(text, REPORT_PARTS)
-    return f"it has no heading {', '.join(missing)}" if missing else ""
+    if missing:
+        return f"it has no heading {', '.join(missing)}"
+    heads = list(_HEADING.finditer(text))
+    ends = [one.start() for one in heads[1:]] + [len(text)]
+    bare = {one[1].lower() for one, end in zip(heads, ends, strict=True) if not text[one.end() : end].strip()}
+    empty = [part for part in REPORT_PARTS if all(name in bare for name in headings(text) if part in name)]
+    return f"it says nothing below {', '.join(empty)}" if empty else ""
 
 
 def read_check(text: Any) -> Check | None:
