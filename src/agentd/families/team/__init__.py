@@ -66,6 +66,8 @@ LAYOUT = Layout(
         "accept_audit": ("verdicts.accept_audit", ("done",)),
         "accept_review": ("verdicts.accept_review", ("done",)),
         "accept_tests": ("verdicts.accept_tests", ("done",)),
+        "accept_readme": ("readme.accept_readme", ("done",)),
+        "check_readme": ("readme.check_readme", ("current", "stale")),
         "close_session": ("closing.close_session", ("done",)),
         "confirm_done": ("closing.confirm_done", ("done",)),
         "complete_tasks": ("task_steps.complete_tasks", ("done",)),
@@ -95,6 +97,7 @@ LAYOUT = Layout(
         "review_strategy": "gates.review_strategy",
         "gate_is_open": "gates.gate_is_open",
         "confirm_checks": "acceptance.confirm_checks",
+        "readme_is_stale": "readme.readme_is_stale",
         **{
             name: f"questions.{name}"
             for name in (

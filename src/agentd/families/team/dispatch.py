@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agentd.calling.agent_call import Values
-from agentd.families.team import LAYOUT, session, verdicts, workspaces
+from agentd.families.team import LAYOUT, readme, session, verdicts, workspaces
 from agentd.families.team.roles import Role
 from agentd.families.team.session_documents import ACCEPTANCE, Invalid, Task, criteria
 from agentd.git import repository
@@ -165,6 +165,8 @@ def _material(work: Work, step: Step) -> dict[str, Any]:
         found["diff"] = workspaces.diff(work)
     if step.what in ("reviewer", "qa"):
         found["evidence"] = workspaces.evidence_lines(work)
+    if step.what == "docs":
+        found["readme_names_gone"] = readme.outdated(work)
     if step.name in session.CORRECTIONS:
         found["correction"] = str(work.state.fields.get("correction") or "")
     return found

@@ -81,15 +81,14 @@ def branch_name(work: Work) -> str:
 
 
 def changed_files(work: Work) -> list[dict[str, str]]:
-    """Every file that the session changed, by any role: what has landed, and what is in this workspace."""
+    """Every file that the session changed, by any role: what is in this workspace, and what has landed since it was made."""
     branch = task.branch_of(work)
-    found: dict[str, dict[str, str]] = {}
-    for entry in _entries(work.project.root, branch.start, branch.tip()):
-        found[entry["path"]] = entry
+    mine = task.workspace_of(work)
+    made_at = mine.base if mine else branch.start
+    found = {entry["path"]: entry for entry in _entries(work.project.root, made_at, branch.tip())}
     if work.cwd != work.project.root:
         start = trees.pruned(work.cwd, branch.start, work.project.own_folders())
-        for entry in _entries(work.cwd, start, tree(work)):
-            found[entry["path"]] = entry
+        found |= {entry["path"]: entry for entry in _entries(work.cwd, start, tree(work))}
     return [found[path] for path in sorted(found)]
 
 
@@ -106,13 +105,18 @@ def _entries(folder: Path, old: str, new: str) -> Iterator[dict[str, str]]:
 
 def diff(work: Work) -> str:
     """The change to look at: that of the task, or of the whole session."""
+    text = patch(work)
+    return text if len(text) <= LONGEST_DIFF else f"{text[:LONGEST_DIFF]}\n… (cut; read the files)"
+
+
+def patch(work: Work) -> str:
+    """All of the change, however long it is."""
     if work.cwd == work.project.root:
         return ""
     start = record.base(work)
     if work.parent is None:
         start = trees.pruned(work.cwd, task.branch_of(work).start, work.project.own_folders())
-    text = trees.patch(work.cwd, start, tree(work))
-    return text if len(text) <= LONGEST_DIFF else f"{text[:LONGEST_DIFF]}\n… (cut; read the files)"
+    return trees.patch(work.cwd, start, tree(work))
 
 
 def evidence_lines(work: Work) -> list[str]:
