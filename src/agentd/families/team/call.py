@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from agentd.calling.agent_call import AgentCall, Values
 from agentd.calling.call import Callers
-from agentd.errors import AgentdError
 from agentd.families.team import LAYOUT, contract, dispatch, intake, roles, session, verdicts, workspaces
 from agentd.families.team.session_documents import TASKS
 from agentd.model.job import Reply
@@ -29,14 +28,11 @@ class TeamCall(AgentCall):
     def arm(self) -> None:
         """Guard every document that is not this role's, and the files of a workspace that it only reads."""
         work = self.work
-        if not {*POWERS}.isdisjoint(self.step.tools) and work.cwd == work.project.root:
-            raise AgentdError(
-                f"{self.step.name} has no workspace, and nothing is written in {work.project.root} instead.",
-                f"agentd log {work.top.state.run.name}",
-            )
+        powerful = not {*POWERS}.isdisjoint(self.step.tools)
+        if powerful or work.parent is not None:
+            workspaces.refuse_checkout(work)
         own = self.role.writes if "write_document" in self.step.tools else ()
         others = [name for name in DOCUMENTS if name not in own]
-        powerful = not {*POWERS}.isdisjoint(self.step.tools)
         self.guards = [Safeguard(work.top, RECORDS, others, settings=powerful)]
         if work.parent is not None:
             self.guards.append(Safeguard(work, RECORDS))

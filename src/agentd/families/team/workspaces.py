@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from agentd.errors import AgentdError
 from agentd.families.team import session
 from agentd.families.team.session_documents import Task
 from agentd.git import trees
@@ -60,8 +61,18 @@ def _begin(work: Work, tree: str) -> None:
         found.known[tree] = seen
 
 
+def refuse_checkout(work: Work) -> None:
+    """Nothing is tested, reviewed or written in the person's checkout instead of a workspace."""
+    if work.cwd == work.project.root:
+        raise AgentdError(
+            f"{work.state.run.step} has no workspace, and nothing is done in {work.project.root} instead.",
+            f"agentd log {work.top.state.run.name}",
+        )
+
+
 def tree(work: Work) -> str:
     """The files of the workspace as they are now."""
+    refuse_checkout(work)
     return record.tree(work)
 
 
@@ -127,6 +138,13 @@ def evidence_lines(work: Work) -> list[str]:
 
 def examine(work: Work) -> Outcome:
     """Run the project's commands, audit what was done to its tests, and try new tests on the old code."""
+    outcome = _examined(work)
+    if outcome.word != "green":
+        session.tried(work, f"agentd: {outcome.note or outcome.word}")
+    return outcome
+
+
+def _examined(work: Work) -> Outcome:
     if tree(work) == record.base(work):
         word = "green" if work.parent is None else "red"
         return Outcome(word, "nothing was changed in the workspace")
@@ -137,8 +155,6 @@ def examine(work: Work) -> Outcome:
     seen, _ = record.evidence(work)
     found = blockers.blockers(seen, record.evidence(work, BASELINE)[0], record.waived(work)) if seen else ()
     note = "; ".join(unknown or [one.text for one in found])[:1000]
-    if word != "green":
-        session.tried(work, f"agentd: {note or word}")
     return Outcome({"green": "green", "unknown": "unknown", "harm": "harmed"}.get(word, "red"), note)
 
 
