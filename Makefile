@@ -45,7 +45,7 @@ conformance: $(READY_DEV) ## which of the numbered requirements no test proves
 	@$(PYTHON) -m tests.conformance
 
 crash: $(READY_DEV) compiled ## kill the program at every durable write and step boundary, then go on
-	@$(PYTEST) $(KILLED) --crash=all
+	@$(PYTEST) $(KILLED) --crash=all -o timeout=7200
 
 bench: $(READY_DEV) compiled ## measure; each benchmark fails beyond its own limit
 	@for file in benchmarks/[!_]*.py; do echo "$$file"; $(PYTHON) "$$file" || exit; done

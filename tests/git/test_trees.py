@@ -640,3 +640,19 @@ def test_a_patch_shows_what_differs(project: Path) -> None:
     write(project, {"a.txt": "other\n"})
     text = trees.patch(project, before, trees.snapshot(project))
     assert "-a\n+other\n" in text
+
+
+def test_put_back_writes_every_file_as_it_was_whatever_its_name(project: Path) -> None:
+    odd = os.fsdecode(b"caf\xe9.txt")
+    (project / odd).write_text("one\n")
+    (project / "link").symlink_to("nowhere")
+    before = trees.snapshot(project)
+    (project / odd).write_text("two\n")
+    (project / "link").unlink()
+    (project / "new.txt").write_text("litter\n")
+    changed = trees.put_back(project, before, trees.snapshot(project))
+    assert changed == ("caf\\xe9.txt", "link", "new.txt")
+    assert (project / odd).read_text() == "one\n"
+    assert (project / "link").readlink() == Path("nowhere")
+    assert not (project / "new.txt").exists()
+    assert trees.snapshot(project) == before

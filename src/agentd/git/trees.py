@@ -73,20 +73,20 @@ def pruned(folder: Path, commit: str, without: Sequence[str] = ()) -> str:
 
 def put_back(folder: Path, tree: str, now: str) -> tuple[str, ...]:
     """Write the files of `folder` that differ between its tree `now` and an earlier one as they were, and return their paths."""
-    changed = differing(folder, tree, now)
-    if not changed:
+    listed = fields(folder, "diff-tree", "-r", "-z", "--name-only", "--no-renames", tree, now)
+    if not listed:
         return ()
     with temporary.folder() as room:
         there = Path(room, "files")
         lay_out(folder, tree, there)
-        for name in changed:
+        for name in map(os.fsdecode, listed):
             was, path = there / name, folder / name
             if path.is_symlink() or path.is_file():
                 path.unlink()
             if os.path.lexists(was):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(was, path, follow_symlinks=False)
-    return changed
+    return tuple(map(shown, listed))
 
 
 def store(folder: Path, names: Collection[str]) -> str:
