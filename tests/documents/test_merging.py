@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentd.library import spec
+from agentd.library.spec.merge_flaws import LOST, flaws
 from agentd.library.spec.spec_tree import tree, walk
 from agentd.library.spec.three_way_merge import _merged
 from agentd.model.merge import Conflict, Delta, Merged
@@ -799,3 +800,21 @@ def test_what_differs_is_told_by_what_requirements_say_and_not_by_their_numbers(
     assert spec.delta(base + group, numbered(A, B) + group).removed == ("R3",)
     retitled = numbered(A, foot="### R7 - Bee\n\nb.\n\n" + FOOT)
     assert spec.delta(numbered(A, B), retitled) == Delta(changed=("R7",), renamed=(("R2", "R7"),))
+
+
+def test_a_line_that_both_sides_have_once_is_missed_in_a_merged_text() -> None:
+    without = edited(("The game ends.\n\n", ""))
+
+    def lost(base: str, ours: str, theirs: str) -> list[str | None]:
+        found = flaws(tree(base), tree(without), tree(ours), tree(theirs), settled=True)
+        return [text for each in found if each.why == LOST for text in (each.ours, each.theirs)]
+
+    twice = edited(("Two people play.", "The game ends."))
+    assert lost(BASE, BASE, BASE) == lost(without, BASE, BASE) == ["The game ends."] * 2
+    assert (
+        lost(BASE, without, BASE)
+        == lost(BASE, BASE, without)
+        == lost(twice, BASE, BASE)
+        == lost(BASE, twice, BASE)
+        == []
+    )
