@@ -1,15 +1,18 @@
 """A real repository in a temporary folder and the real program run in it: what tests of the faces share."""
 
+import atexit
 import json
 import os
 import shlex
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +25,7 @@ from agentd.text import lossless_yaml
 from tests import forked
 from tests.forked import AGENTD as AGENTD
 
-# Where temporary files are made; None: on the disk.
+# Where files are that need no disk; None: on the disk.
 MEMORY = next((folder for folder in ("/dev/shm",) if os.access(folder, os.W_OK)), None)
 # Detailed enough to need no clarification.
 IDEA = """Give the n most frequent words of a text:
@@ -72,7 +75,7 @@ class Sandbox:
         self.root = root
         self.env = {name: value for name, value in os.environ.items() if not name.startswith("AGENTD_")}
         self.env |= {"XDG_CONFIG_HOME": str(root.parent / "no-config"), "PYTHONDONTWRITEBYTECODE": "1"}
-        self.env |= {"TMPDIR": MEMORY} if MEMORY else {}
+        self.env["TMPDIR"] = temporary()
 
     def run(self, *words: str, env: dict[str, str] | None = None, cwd: Path | None = None) -> Ran:
         done = forked.run(words, cwd or self.root, {**self.env, **(env or {})}, timeout=120)
@@ -144,6 +147,14 @@ class Sandbox:
     def events(self, folder: Path | None = None) -> list[dict[str, Any]]:
         lines = ((folder or self.folder()) / "journal.jsonl").read_text(encoding="utf-8").splitlines()
         return [json.loads(line) for line in lines]
+
+
+@cache
+def temporary() -> str:
+    """The temporary folder of every agentd in a sandbox: what one of them leaves goes with this process."""
+    made = tempfile.mkdtemp(prefix="agentd-test-", dir=MEMORY)
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return made
 
 
 def make_sandbox(folder: Path) -> Sandbox:
