@@ -12,16 +12,16 @@ from pathlib import Path
 import pytest
 
 from tests.crash import image
+from tests.crash.places import MOMENTS, some
+from tests.crash.places import places as every_place
 from tests.crash.recorded import RECORD
 from tests.crash.scenarios import SCENARIOS, Scenario, copy, temporary
 from tests.sandbox import CHANGE, Ran, Sandbox
 
-MOMENTS = ("before", "torn", "after")
 DEADLY = -signal.SIGKILL
 SIDE_BY_SIDE = 2
 SAVES = ("state:", "child:")
 ARCHIVED = "is archived, not complete"
-AT_ONCE = (("step", "journal"), ("journal", "state"), ("journal", "child"))
 TWICE = ("plan", "wide_plan", "impl", "impl_parts", "impl_asked", "archive", "batch", "wide")
 PAIRS = 8
 SAMPLED = ("plan",)
@@ -96,31 +96,11 @@ def finish(scenario: Scenario, sandbox: Sandbox) -> None:
 
 
 def places(stage: Stage) -> list[str]:
-    """Every place to die: three in a write, one at a boundary. Where the parts of a save follow each other, the disk is
-    the same after one and before the next, which is one place."""
-    found = []
-    before = ""
-    for line in stage.points:
-        role, number = line.split()
-        moments = MOMENTS[:1] if role == "step" else MOMENTS
-        same = stage.scenario.alone and (before, role) in AT_ONCE
-        found += [f"{role}:{number}:{when}" for when in (moments[1:] if same else moments)]
-        before = role
+    """Every place to kill the command of a stage at."""
+    found = every_place(stage.points, stage.scenario.alone)
     if stage.scenario.anew:
         del found[max(at for at, place in enumerate(found) if place.startswith(SAVES) and place.endswith("after")) :]
     return found
-
-
-def some(found: Sequence[str], count: int, seed: str) -> list[str]:
-    """A sample that takes each kind of place, role and moment, in turn."""
-    dice = random.Random(seed)
-    shuffled = dice.sample(found, len(found))
-    kinds: dict[str, list[str]] = {}
-    for place in shuffled:
-        role, _, moment = place.split(":")
-        kinds.setdefault(f"{role}:{moment}", []).append(place)
-    turns = [place for turn in range(len(found)) for kind in kinds.values() for place in kind[turn : turn + 1]]
-    return turns[:count]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

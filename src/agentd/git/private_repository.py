@@ -69,6 +69,28 @@ def make(source: Lender, place: Path, commit: str, branch: str) -> tuple[str, ..
     return tuple(missing)
 
 
+def is_sound(place: Path, commit: str) -> bool:
+    """Whether the work tree at `place` still has a repository of its own that knows this commit."""
+    try:
+        found = text(place, "rev-parse", "--path-format=absolute", "--git-dir").strip()
+        run(place, "cat-file", "-e", f"{commit}^{{commit}}")
+    except AgentdError:
+        return False
+    return os.path.realpath(found) == os.path.realpath(place / ".git")
+
+
+def renew(source: Lender, place: Path, commit: str, branch: str, index: Path) -> None:
+    """Give the work tree at `place` a new repository of its own with this commit checked out; its files stay as they are."""
+    private = place / ".git"
+    if private.is_dir() and not private.is_symlink():
+        shutil.rmtree(private, ignore_errors=True)
+    else:
+        private.unlink(missing_ok=True)
+    _prepare(source, place, branch)
+    run(place, "update-ref", f"refs/heads/{branch}", commit)
+    shutil.copy2(index, private / "index")
+
+
 def collect(source: Lender, place: Path, index: Path, without: Collection[str] = ()) -> Collected:
     """Store the files at `place` as a tree in the lender: all that git tracks or does not ignore, without what tools leave
     and the new files that are named.

@@ -4,13 +4,13 @@ These are actions for the tables of families. Each can be repeated after a kill.
 """
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from agentd.engine.waves import Item
 from agentd.errors import AgentdError, Corrupt
-from agentd.git import merging
+from agentd.git import merging, trees
 from agentd.git.program import quoted
 from agentd.landing import dropped_lines, environment, folders, leases, run_branch, unlanded, variables, workspace
 from agentd.landing.coauthors import authors
@@ -99,6 +99,30 @@ def written(work: Work) -> tuple[str, ...]:
     return workspace.written(work.project.root, one) if one else ()
 
 
+def is_cut_off(work: Work) -> bool:
+    """Whether a kill came between the removal of a workspace and the save: its work has landed, or `land` brings it again."""
+    task, base = task_name(work), _base(work)
+    if not base or work.cwd.is_dir():
+        return False
+    root, landing = work.project.root, landing_of(work)
+    commit = workspace.kept(root, landing.branch.key, task)
+    return bool(landing.queue.has_landed(task, base) or (commit and merging.parent(root, commit) == base))
+
+
+def _base(work: Work) -> str:
+    """The commit that the workspace of a run began at, as its state says."""
+    found = work.state.fields.get("git")
+    return str(found.get("base") or "") if isinstance(found, Mapping) else ""
+
+
+def mend_repository(work: Work) -> None:
+    """Repair the repository of a workspace after an agent worked there: agentd looks at the files through it."""
+    one = workspace_of(work)
+    if one and workspace.mend(work.project.root, one):
+        trees.pruned(work.cwd, one.base, work.project.own_folders())  # what it began with, to compare with
+        work.say("⚠ the repository of the workspace was broken, and was made anew; the files are as they were left")
+
+
 def close_workspace(work: Work) -> None:
     """Remove the workspace of a task, or of the run itself, that has nothing to land; what was written in it is kept."""
     _remove(work, landing_of(work).branch)
@@ -161,8 +185,11 @@ def land(work: Work, prove: Prove, subject: str, body: str = "", files: Sequence
     branch, queue = landing.branch, landing.queue
     one = workspace.find(root, branch.key, task)
     there = bool(one and one.ready and one.path.is_dir())
-    done = queue.has_landed(task, one.base if one and there else "")
+    done = queue.has_landed(task, one.base if one and there else _base(work))
     if done:
+        known = work.state.fields.get(LANDED)
+        if not isinstance(known, Mapping) or known.get("commit") != done:  # a kill came before it was saved
+            work.note(LANDED, {"commit": done, "proof": ""})
         return _landed(work, branch, done[:12])
     said = run_branch.message(subject, body, branch, task, authors(work))
     if one and there:

@@ -22,7 +22,7 @@ from agentd.landing.run_branch import RunBranch
 from agentd.patterns import regex
 from agentd.runs.worktree import workspaces_folder
 from agentd.state import durable, reading
-from agentd.state.layout import NAME, private_folder
+from agentd.state.layout import NAME, point_home, private_folder
 from agentd.values import dataclass
 
 RECORDS, RECORD, INDEX = "workspaces", "workspace.json", "index"
@@ -169,6 +169,16 @@ def find_all(root: Path, key: str = "") -> Iterator[Workspace]:
         found = find(root, task.parent.relative_to(base).as_posix(), task.name)
         if found:
             yield found
+
+
+def mend(root: Path, one: Workspace) -> bool:
+    """Give a workspace a new repository if its own was broken; whether it was. Its files stay, and count as ever."""
+    if not one.path.is_dir() or private_repository.is_sound(one.path, one.base):
+        return False
+    index = record_folder(root, one.run, one.task) / INDEX
+    private_repository.renew(lender(root), one.path, one.base, f"agentd/{one.task}", index)
+    point_home(one.path / ".git", root)
+    return True
 
 
 def written(root: Path, one: Workspace) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ def go(work: Work, command: str = "", steps: int | None = None) -> Stop:
     if work.parent is None and answers.stop_requested(work.store.folder):
         answers.clear_stop(work.store.folder)
     if work.parent is None:
+        work.children = state_guard.known_children(work)
         work.laps.close("opening")
     _heed_phase(work)
     work.resting = False
@@ -75,7 +76,9 @@ class Ports:
     def clear(self, run: Run) -> None:
         for name in run.clear:
             if name.startswith("children/"):
-                _clear_folder(self.work.store.folder / name)
+                gone = self.work.store.folder / name
+                _clear_folder(gone)
+                state_guard.forget_children(self.work, gone)
             else:
                 for path in self.work.files(name):
                     durable.remove(path, "document")
@@ -110,11 +113,14 @@ class Ports:
     def drive_child(self, run: Run, step: Step, item: Item) -> Stop:
         work, workflow = self.work, self._child_workflow(step)
         store = child_store(work, step.name, item.id)
-        if store.exists():
-            state = store.load()
-        else:
-            durable.make_folder(store.folder)
-            state = store.save(new_state(start(workflow, item.id)), work.project.now(), "start")
+        with work.top.guard:
+            state_guard.put_children_back(work)
+            if store.exists():
+                state = store.load()
+            else:
+                durable.make_folder(store.folder)
+                state = store.save(new_state(start(workflow, item.id)), work.project.now(), "start")
+            work.top.children[store.folder] = store
         return go(Work(work.project, work.layout, workflow, store, state, work))
 
     def at_once(self, run: Run, step: Step) -> int:

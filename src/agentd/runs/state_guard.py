@@ -4,10 +4,14 @@ Agents may write in the folder of their run; what they did to these is put back 
 """
 
 from dataclasses import replace
+from pathlib import Path
 
 from agentd.model.run import Run
 from agentd.model.workflow import Workflow
 from agentd.runs.work import Work
+from agentd.state import durable
+from agentd.state.codecs import PLAIN
+from agentd.state.store import Store
 
 KEYS = (
     "implementation",
@@ -32,7 +36,46 @@ def put_state_back(work: Work) -> str:
                 name = store.path.relative_to(top.store.folder).as_posix()
                 return f"{name} was {broken} while the agent worked, and was put back"
         said = [_keys_put_back(each) for each in dict.fromkeys((top, work))]
+        put_children_back(work)
     return "; ".join(filter(None, said))
+
+
+def known_children(work: Work) -> dict[Path, Store]:
+    """The children of a run that is about to be driven, as they are on the disk."""
+    found = {}
+    for path in _state_files(work):
+        store = Store(path.parent, PLAIN, role="child")
+        store.note_as_saved()
+        found[path.parent] = store
+    return found
+
+
+def forget_children(work: Work, folder: Path) -> None:
+    """The children in a folder begin anew."""
+    with work.top.guard:
+        known = work.top.children
+        work.top.children = {place: store for place, store in known.items() if not place.is_relative_to(folder)}
+
+
+def put_children_back(work: Work) -> None:
+    """Put back the states of other children that agentd did not write, and say so: whose agent did it cannot be told."""
+    top = work.top
+    changed = []
+    with top.guard:
+        for folder, store in top.children.items():
+            if folder != work.store.folder and folder.is_relative_to(top.store.folder) and not store.is_as_saved():
+                store.restore()
+                changed.append(store.path)
+        for path in _state_files(work):
+            if path.parent not in top.children:
+                durable.remove(path, "child")
+                changed.append(path)
+    for path in changed:
+        work.say(f"⚠ {path.relative_to(top.store.folder).as_posix()} was not written by agentd, and was put back")
+
+
+def _state_files(work: Work) -> list[Path]:
+    return sorted((work.top.store.folder / "children").rglob(PLAIN.file))
 
 
 def _keys_put_back(work: Work) -> str:
@@ -56,5 +99,5 @@ def standing(workflow: Workflow, run: Run) -> Run:
 
 def is_ahead(workflow: Workflow, phase: str, of: str) -> bool:
     """Whether a phase is further on than another; one that leads aside is not ahead of any."""
-    road = workflow.road
-    return phase in road and of in road and road.index(phase) > road.index(of)
+    order = workflow.road if of in workflow.road else workflow.phases
+    return phase in workflow.road and of in order and order.index(phase) > order.index(of)

@@ -50,6 +50,7 @@ class Work:
         self.resting = False
         self.laps: Laps = Laps(parent.laps if parent else None)
         self.services: dict[str, Service] = {}
+        self.children: dict[Path, Store] = {}  # of a run at the top, with all below it: each as agentd last saw it
 
     @property
     def item(self) -> str:
@@ -122,17 +123,16 @@ class Work:
     def keep(self, event: str, **details: str) -> None:
         """Make the state as it is now durable; first what a child's agent left with the run it is in, lest it be lost."""
         top = self.top
-        if top is not self:
-            with top.guard:
-                if top.state is not top.saved:
-                    top.keep("call", item=self.item)
-        stamped = {**details, "clock": self.laps.stamp()}
+        with top.guard:
+            if top is not self and top.state is not top.saved:
+                top.keep("call", item=self.item)
+            stamped = {**details, "clock": self.laps.stamp()}
 
-        def save() -> State:
-            return self.store.save(self.state, self.project.now(), event, **stamped)
+            def save() -> State:
+                return self.store.save(self.state, self.project.now(), event, **stamped)
 
-        decided = self.state.decisions != self.saved.decisions
-        self.state = self.saved = persistently(save) if decided else save()
+            decided = self.state.decisions != self.saved.decisions
+            self.state = self.saved = persistently(save) if decided else save()
         self.laps.close("save")
 
     def write(self, name: str, text: str) -> None:

@@ -108,6 +108,16 @@ class Store:
             self._parse(self._text)
         return f"left unreadable (it is now {aside})" if aside else "taken away"
 
+    def note_as_saved(self) -> None:
+        """Take the file as it is for what was last saved, without looking into it."""
+        with suppress(OSError):
+            self._text = reading.own(self.path)
+
+    def restore(self) -> None:
+        """Put the file back as it was last loaded or saved; what is there instead is kept beside it."""
+        self._set_aside()
+        durable.replace(self.path, self._text, self.role)
+
     def _set_aside(self) -> str:
         """The new name of whatever is in the file's place; a link is never written through to where it leads."""
         names = (f"{self.codec.file}.unreadable-{number}" for number in itertools.count(1))

@@ -63,6 +63,8 @@ class TeamCall(AgentCall):
     def restore(self, run: Run) -> str:
         """Put back what was not this role's; a document of another role that it changed makes the call void."""
         said = super().restore(run)
+        if not {*POWERS}.isdisjoint(self.step.tools):
+            workspaces.mend(self.work)
         if TASKS not in self.step.produces:
             session.write_statuses(self.work.top, session.statuses(self.work.top))
         if self.files and workspaces.put_back(self.work, self.files):

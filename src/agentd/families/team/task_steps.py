@@ -11,6 +11,8 @@ LOOPS = ("implement_each", "implement_all", "lean_implement")
 
 def land(work: Work) -> Outcome:
     """Land reviewed work; `stale` if a verdict is missing, or is about other files than those that are there."""
+    if workspaces.is_over(work):
+        return workspaces.resume_landing(work)
     due = verdicts.due(work)
     if due:
         return Outcome("stale", f"{', '.join(due)} has not passed these files")
@@ -37,8 +39,7 @@ def every_task_is_completed(work: Work) -> str:
     results = {name: task_result(work, name) for name in wanted}
     passed = ("completed", "implemented") if work.top.state.fields.get("promoted") else ("completed",)
     missing = [f"{name} is {result or 'not done'}" for name, result in results.items() if result not in passed]
-    landed = workspaces.record_of(work)["tasks"]
-    missing += [f"{name} has not landed" for name, result in results.items() if result in passed and name not in landed]
+    missing += [f"{name} has not landed" for name in wanted if not workspaces.has_landed(work, name)]
     return "; ".join(missing)
 
 

@@ -81,6 +81,11 @@ def files(work: Work) -> str:
     return tree(work) if work.cwd != work.project.root else ""
 
 
+def mend(work: Work) -> None:
+    """Repair what a role did to the repository of its workspace."""
+    task.mend_repository(work)
+
+
 def put_back(work: Work, before: str) -> tuple[str, ...]:
     """Make the files of the workspace what they were; gives those that were changed."""
     return trees.put_back(work.cwd, before, tree(work))
@@ -209,6 +214,8 @@ def is_proved(work: Work) -> bool:
 
 def land_unreviewed(work: Work) -> Outcome:
     """Land what was written in a workspace, if anything was and it is proved."""
+    if is_over(work):
+        return resume_landing(work)
     if tree(work) == record.base(work):
         if work.parent is not None:
             return Outcome("red", "nothing was changed in the workspace")
@@ -236,6 +243,7 @@ def bring(work: Work) -> Outcome:
         for name in (RED, CONFLICT):
             if (work.home / name).exists():
                 durable.remove(work.home / name, "document")
+        _note_landed(work)
         return _forget(work, outcome) if work.parent is None else outcome
     now = task.workspace_of(work)
     if now is not None and work.cwd.is_dir():
@@ -244,10 +252,40 @@ def bring(work: Work) -> Outcome:
     return outcome
 
 
+def _note_landed(work: Work) -> None:
+    """Keep with the session that a task landed: the file of the task's own run is not asked for that."""
+    name, found = session.task_id(work), task.branch_of(work).landed()
+    with work.top.guard:
+        known = work.top.state.fields.get("landed_tasks")
+        session.note(work, landed_tasks={**(known if isinstance(known, Mapping) else {}), name: found.get(name, "")})
+
+
+def has_landed(work: Work, name: str) -> bool:
+    """Whether a task is on the branch of the session, by the branch and by what the session keeps."""
+    known = work.top.state.fields.get("landed_tasks")
+    commit = known.get(name) if isinstance(known, Mapping) else ""
+    return bool(commit) and task.branch_of(work).landed().get(name) == commit
+
+
+def is_over(work: Work) -> bool:
+    """Whether the end of a landing is all that a kill left to do: the workspace is gone, or its run has given it up."""
+    return _is_closed(work) or task.is_cut_off(work)
+
+
+def resume_landing(work: Work) -> Outcome:
+    return close(work, "nothing was changed") if _is_closed(work) else bring(work)
+
+
+def _is_closed(work: Work) -> bool:
+    return work.parent is None and work.cwd == work.project.root
+
+
 def close(work: Work, why: str) -> Outcome:
-    """The workspace of the session has nothing to land."""
+    """The workspace of the session has nothing to land. That is saved first: a removed workspace tells nothing."""
+    outcome = _forget(work, Outcome("landed", why))
+    work.keep("close", note=why)
     task.close_workspace(work)
-    return _forget(work, Outcome("landed", why))
+    return outcome
 
 
 def _forget(work: Work, outcome: Outcome) -> Outcome:
