@@ -1,5 +1,6 @@
 """ASK_USER: what leads to a question, that it is a record before it is asked, and where its answer leads back to."""
 
+import time
 from typing import Any
 
 import pytest
@@ -25,6 +26,22 @@ def test_every_question_but_those_of_the_two_gates_is_asked_in_a_state_for_it() 
 
 
 FINDING = [{"severity": "medium", "category": "input", "file": "a.py", "description": "d", "recommended_fix": "f"}]
+
+
+@pytest.mark.parametrize("gaps", [3, "nothing is covered", {"a": 1}])
+def test_gaps_that_are_no_list_make_a_reply_unreadable(gaps: object) -> None:
+    assert contract.read(say(coverage_gaps=gaps), ("OK",)) == (None, "artifacts.coverage_gaps must be a list")
+
+
+@pytest.mark.parametrize("junk", ["{" * 200_000, '{"\n' * 100_000, '{ "a":\n' * 100_000])
+def test_a_reply_of_braces_is_unreadable_at_once(junk: str) -> None:
+    began = time.process_time()
+    assert contract.read(junk, ("OK",))[0] is None
+    assert time.process_time() - began < 2  # seconds; minutes where each brace is looked at
+
+
+def test_a_second_result_after_many_broken_objects_is_not_passed_over() -> None:
+    assert contract.read(say() + '{"' * 5000 + say("BLOCKED", "No."), ("OK", "BLOCKED"))[0] is None
 
 
 @pytest.mark.requirement(201)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
+from agentd.patterns import regex
 from agentd.values import dataclass
 
 STATUSES = ("OK", "BLOCKED", "NEEDS_INFO", "NEEDS_DECISION", "FAIL")
@@ -15,6 +16,8 @@ PERSON = ("user", "orchestrator", "ask_user", "person")
 BLOCKING_COMMENTS = ("major", "blocker")
 BLOCKING_FINDINGS = ("high", "critical")
 PASS_WITH_NOTES, NEEDS_FIXES, PASS = "PASS WITH NOTES", "NEEDS FIXES", "PASS"
+MOST_BROKEN = 1000
+_OBJECT = regex(r'\{\s*["}]')
 VERDICTS = (PASS, PASS_WITH_NOTES, NEEDS_FIXES)
 
 
@@ -53,7 +56,10 @@ class Result:
 
 def read(text: str, allowed: Sequence[str]) -> tuple[Result | None, str]:
     """The one result that a reply states, or why there is none. Prose around it is passed over, a second result is not."""
-    found = [each for each in _objects(text) if "status" in each]
+    try:
+        found = [each for each in _objects(text) if "status" in each]
+    except ValueError as error:
+        return None, str(error)
     different = {json.dumps(each, sort_keys=True): each for each in found}
     if not different:
         return None, "the reply has no JSON object with a status"
@@ -80,20 +86,25 @@ def _problem(data: Mapping[str, Any], allowed: Sequence[str]) -> str:
         if data.get(name) is not None and not isinstance(data[name], Mapping):
             return f"{name} must be an object"
     artifacts = data.get("artifacts") or {}
-    for name in (*LISTS, "review_comments", "findings"):
+    for name in (*LISTS, "review_comments", "coverage_gaps", "findings"):
         if artifacts.get(name) is not None and not isinstance(artifacts[name], list):
             return f"artifacts.{name} must be a list"
     return ""
 
 
 def _objects(text: str) -> Iterator[Mapping[str, Any]]:
-    """The JSON objects of a text, from the left; what is inside of one is not looked at again."""
-    decoder, at = json.JSONDecoder(), 0
-    while (start := text.find("{", at)) >= 0:
+    """The JSON objects of a text, from the left; what is inside of one is not looked at again.
+
+    ValueError where too many braces begin no object: each costs as much time as the text is long.
+    """
+    decoder, at, broken = json.JSONDecoder(), 0, 0
+    while begun := _OBJECT.search(text, at):
         try:
-            found, at = decoder.raw_decode(text, start)
+            found, at = decoder.raw_decode(text, begun.start())
         except (ValueError, RecursionError):
-            at = start + 1
+            at, broken = begun.start() + 1, broken + 1
+            if broken > MOST_BROKEN:
+                raise ValueError(f"the reply has more than {MOST_BROKEN} broken JSON objects") from None
             continue
         if isinstance(found, Mapping):
             yield found

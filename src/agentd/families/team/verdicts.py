@@ -51,10 +51,8 @@ def strategy_is_chosen(work: Work) -> str:
 def keep(work: Work, role: str, word: str, result: Result) -> None:
     """Keep a verdict with the files that it is about; one that blocks is also an attempt that failed."""
     kind = KINDS[role]
-    lists = {"review": "review_comments", "security": "findings"}
-    found = [dict(one) for one in result.entries(lists.get(kind, ""))][:SHOWN]
-    if kind == "qa":
-        found = [{"message": str(each)} for each in result.artifacts.get("coverage_gaps") or []][:SHOWN]
+    lists = {"review": "review_comments", "qa": "coverage_gaps", "security": "findings"}
+    found = [dict(one) for one in result.entries(lists[kind])][:SHOWN]
     made = {"word": word, "tree": workspaces.tree(work), "summary": result.summary, "found": found}
     work.note(KEY, {**_all(work), kind: made})
     if word == "blocked":
