@@ -34,7 +34,7 @@ def choose(decision: Decision, answer: Answer, run: str = "RUN") -> Answer:
             option = options[spellings.index(said)]
             if option.reason and not answer.note.strip():
                 raise BadAnswer(
-                    f"'{option.value}' overrides the verdict and needs a reason (--note).",
+                    f"'{option.value}' needs a reason (--note).",
                     f'agentd answer {run} {decision.id} {option.value} --note "why"',
                 )
             return answer._replace(decision=decision.id, value=option.value)
