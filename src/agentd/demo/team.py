@@ -64,7 +64,7 @@ def demonstrate(keep: Path | None, say: Callable[[str], None], lean: bool) -> Sh
     project = terminal.project()
     found = delivery.prepare(project, f"team/{NAME}")
     into = delivery.merge(project, found)
-    terminal.tell(f"✓ {into} has {len(found.tasks)} commits of {found.branch.name}\n")
+    terminal.tell(f"✓ {into} is at {found.tip[:12]}, the tip of {found.branch.name}\n")
     done = process.run(tests(), cwd=terminal.folder, timeout=60)
     folder = terminal.folder / ".agents-work" / NAME
     listed = tasks((folder / "tasks.yaml").read_text(encoding="utf-8"))
