@@ -158,6 +158,15 @@ def resolve(work: Work, decision: Decision) -> Decision:
     return decision
 
 
+def retire(work: Work, item: str) -> None:
+    """Cancel what an earlier child run of an item asked: a run that begins anew asks for itself."""
+    name = "/".join((*work.items_above(), item))
+    with work.top.guard:
+        for decision in keeper(work).state.decisions:
+            if decision.status == "pending" and decision.item == name:
+                resolve(work, replace(decision, status="cancelled", resolution_reason=f"{item} began anew"))
+
+
 def cancel_pending(work: Work, reason: str) -> None:
     for decision in keeper(work).state.decisions:
         if decision.status == "pending":

@@ -118,6 +118,7 @@ class Ports:
             if store.exists():
                 state = store.load()
             else:
+                decisions.retire(work, item.id)
                 durable.make_folder(store.folder)
                 state = store.save(new_state(start(workflow, item.id)), work.project.now(), "start")
             work.top.children[store.folder] = store
