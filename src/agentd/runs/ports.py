@@ -155,10 +155,10 @@ def facts(work: Work, wanted: Sequence[str]) -> Mapping[str, str]:
 def save(work: Work, run: Run, event: str, **details: str) -> None:
     """Make a new position durable, and tell whoever is there."""
     crash.point("step")
+    if event in ("end", "fail", "nudge", "retry", "recover"):
+        details = {**details, "model": _model(work)}  # of the call that is under way until now
     work.state = replace(work.state, run=run)
     shown = family_of(work).fields(work, event, details)
-    if event in ("end", "fail", "nudge", "retry", "recover"):
-        details = {**details, "model": _model(work)}
     fields = {**work.state.fields, "last_action": details.get("step", event), **shown}
     work.state = replace(work.state, fields=fields)
     work.keep(event, **{key: text for key, text in details.items() if text})
