@@ -8,7 +8,7 @@ import pytest
 from agentd.engine.advance import advance
 from agentd.families.team import contract, roles
 from agentd.model.workflow import RESERVED
-from tests.team.sessions import HONEST, Session, coded, say
+from tests.team.sessions import HONEST, NAME, Session, coded, say
 from tests.workflows.tables import built_in
 from tests.workflows.walker import at
 
@@ -130,3 +130,15 @@ def test_the_question_about_a_task_that_grew_says_why(session: Session) -> None:
     session.decide("plan_again")
     assert session.status["current_state"] == "REVIEW_STRATEGY"
     assert session.calls().count("plan") == 2
+
+
+def test_a_role_that_fails_is_told_with_its_own_reason_not_with_an_earlier_question(session: Session) -> None:
+    unclear = {"say": say("BLOCKED", "Two readings.", next=TO_PERSON)}
+    session.script(intake=[unclear, HONEST["intake"]], plan={"say": "I have planned it."})
+    asked = session.start("--json")
+    assert asked.data["next"] == f'agentd answer team/{NAME} UD-1 "your answer"'
+    session.decide("this one")
+    session.decide("approved")
+    (stuck,) = session.pending()
+    assert "Planner: the reply has no JSON object with a status" in stuck["question"]
+    assert TO_PERSON["reason"] not in stuck["question"]

@@ -18,6 +18,7 @@ from agentd.usage.recorded_calls import models_in
 from agentd.values import dataclass
 
 EXIT = {"finished": 0, "elsewhere": 0, "paused": 0, "waiting": 4, "stopped": 4, "blocked": 1, "failed": 1}
+YOURS = '"your answer"'
 
 
 @dataclass(frozen=True)
@@ -157,8 +158,9 @@ def next_command(
     name = place.name if layout.bare else f"{workflow.name}/{place.name}"
     if open_ones:
         first = open_ones[0]
-        answer = f"agentd answer {name} {first.id} {first.options[0].value if first.options else 'VALUE'}"
-        return f'{answer} --note "why"' if first.options and first.options[0].reason else answer
+        options = () if first.free and len(first.options) == 1 else first.options  # the one is to leave
+        answer = f"agentd answer {name} {first.id} {options[0].value if options else YOURS}"
+        return f'{answer} --note "why"' if options and options[0].reason else answer
     if doing == "working":
         return f"agentd log {name} --follow"
     over = bool(workflow.steps.get(run.step)) and workflow.steps[run.step].kind == "end"

@@ -44,6 +44,8 @@ class TeamCall(AgentCall):
 
     def note_documents(self) -> None:
         """Count the dispatch, and see which instructions of the project it names."""
+        if self.work.state.fields.get(session.ASKED):  # by an earlier call
+            self.work.note(session.ASKED, None)
         session.count_dispatch(self.work, self.role.name)
         session.project_instructions(self.work)
 
@@ -71,19 +73,24 @@ class TeamCall(AgentCall):
             self.work.say(f"⚠ {self.role.name} changed files of the workspace; they have been put back")
         return said
 
+    def _failed(self, why: str) -> Outcome:
+        """A reply that cannot be used; if it was the last attempt, the person is told why."""
+        self.work.note(session.ASKED, {"role": self.role.name, "words": why[:300]})
+        return Outcome("failed", why)
+
     def judge(self, run: Run, reply: Reply) -> Outcome:
         result, problem = contract.read(reply.text, self.role.statuses)
         if result is None:
-            return Outcome("failed", problem)
+            return self._failed(problem)
         work, step = self.work, self.step
         words = [word for word in step.next if word not in RESERVED]
         word, note = contract.outcome(result, self.role.name, words)
         if word == "failed":
-            return Outcome("failed", note)
+            return self._failed(note)
         if word == step.forward:
             missing = [f"{name}: {why}" for name in step.produces if (why := self._unwritten(run, name))]
             if missing:
-                return Outcome("failed", f"the reply says {result.status}, but {'; '.join(missing)}")
+                return self._failed(f"the reply says {result.status}, but {'; '.join(missing)}")
         if step.what in verdicts.KINDS:
             verdicts.keep(work, step.what, word, result)
         if step.what == "coder":
@@ -95,7 +102,7 @@ class TeamCall(AgentCall):
         if self.role.name == "Architect" and result.next_agent == "designer":
             session.note(work, ui=result.reason)
         if word in ("unclear", "needs_info", "complex", "blocked"):
-            work.note("asked", {"role": self.role.name, "words": note})
+            work.note(session.ASKED, {"role": self.role.name, "words": note})
         notes = result.artifacts.get("notes")
         for each in notes if isinstance(notes, list) else [notes] if isinstance(notes, str) and notes else []:
             work.say(f"{self.role.name}: {str(each)[:300]}")

@@ -44,7 +44,7 @@ def _found(work: Work, kind: str) -> list[str]:
 
 def question_of_an_agent(work: Work) -> Question:
     """A role found the goal ambiguous, or needs to know something."""
-    asked = work.state.fields.get("asked")
+    asked = work.state.fields.get(session.ASKED)
     said = asked if isinstance(asked, Mapping) else {}
     text = f"{said.get('role') or 'An agent'} asks: {said.get('words') or 'something is unclear'}"
     return Question(text, "Question", (_leave(work),), free=True)
@@ -130,7 +130,7 @@ def scope_has_grown(work: Work) -> Question:
 
 def blocked(work: Work) -> Question:
     """Why the session, or a task, cannot go on by itself."""
-    asked = work.state.fields.get("asked")
+    asked = work.state.fields.get(session.ASKED)
     said = f"{asked.get('role')}: {asked.get('words')}" if isinstance(asked, Mapping) else ""
     step = work.state.run.asked_by or work.state.run.step
     text = (

@@ -13,7 +13,7 @@ from agentd.runs import checksums, decisions, ports
 from agentd.runs.work import Work
 
 LEAN_LOOP, DECIDED = "lean_implement", "decided_on"
-META, ATTEMPTS = "meta", "attempts"
+META, ATTEMPTS, ASKED = "meta", "attempts", "asked"
 MOST_TOLD = 9
 ASK_USER, BLOCKED, LOOP = "ASK_USER", "BLOCKED", "IMPLEMENT_LOOP"
 REPAIRS = ("FIX_REVIEW", "FIX_TESTS", "FIX_SECURITY", "FIX_BUILD")
