@@ -33,6 +33,13 @@ def test_gaps_that_are_no_list_make_a_reply_unreadable(gaps: object) -> None:
     assert contract.read(say(coverage_gaps=gaps), ("OK",)) == (None, "artifacts.coverage_gaps must be a list")
 
 
+@pytest.mark.parametrize("severity", ["high", "High (CVSS 8)", " CRITICAL ", "**high**"])
+def test_a_severe_finding_blocks_however_it_is_written(severity: str) -> None:
+    result, _ = contract.read(say(findings=[{"severity": severity}]), ("OK",))
+    assert result is not None
+    assert contract.outcome(result, "Security", ["ok", "needs_decision", "blocked"])[0] == "blocked"
+
+
 @pytest.mark.parametrize("junk", ["{" * 200_000, '{"\n' * 100_000, '{ "a":\n' * 100_000])
 def test_a_reply_of_braces_is_unreadable_at_once(junk: str) -> None:
     began = time.process_time()

@@ -17,6 +17,7 @@ BLOCKING_COMMENTS = ("major", "blocker")
 BLOCKING_FINDINGS = ("high", "critical")
 PASS_WITH_NOTES, NEEDS_FIXES, PASS = "PASS WITH NOTES", "NEEDS FIXES", "PASS"
 MOST_BROKEN = 1000
+_WORD = regex("[A-Za-z]+")
 _OBJECT = regex(r'\{\s*["}]')
 VERDICTS = (PASS, PASS_WITH_NOTES, NEEDS_FIXES)
 
@@ -145,6 +146,12 @@ def _judgement(result: Result, role: str) -> str:
     return status
 
 
+def _severity(entry: Mapping[str, Any]) -> str:
+    """The first word of a severity in small letters: `high` of "High (CVSS 8)"."""
+    found = _WORD.search(str(entry.get("severity", "")))
+    return found[0].lower() if found else ""
+
+
 def _review(result: Result) -> str:
     if result.verdict and result.verdict not in VERDICTS:
         return "contradiction"
@@ -152,14 +159,14 @@ def _review(result: Result) -> str:
         return result.status.lower()
     if result.verdict == NEEDS_FIXES:
         return "contradiction"
-    if any(str(one.get("severity", "")).lower() in BLOCKING_COMMENTS for one in result.entries("review_comments")):
+    if any(_severity(one) in BLOCKING_COMMENTS for one in result.entries("review_comments")):
         return "blocked"
     return "notes" if result.verdict == PASS_WITH_NOTES else "ok"
 
 
 def _audit(result: Result) -> str:
     """High and critical findings block, medium ones are for a person to decide; no status makes them less."""
-    severities = {str(one.get("severity", "")).lower() for one in result.entries("findings")}
+    severities = {_severity(one) for one in result.entries("findings")}
     if not severities.isdisjoint(BLOCKING_FINDINGS):
         return "blocked"
     if "medium" in severities and result.status == "OK":
