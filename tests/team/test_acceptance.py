@@ -155,3 +155,23 @@ def test_a_result_that_somebody_else_wrote_does_not_count(session: Session) -> N
     session.sandbox.set("sandbox", mode="off")
     assert session.start("--lean").code == 4
     assert checks_of(session)["status"] == "red"
+
+
+def test_a_test_that_the_work_broke_stays_red_however_often_it_is_looked_at(session: Session) -> None:
+    """The checks are compared with the commit that the session began with, never with a later one that is red already."""
+    session.script(integrate={"files": {"tests/test_words.py": "import unittest\n\n\nclass Bad(unittest.TestCase):\n    def test_it(self) -> None:\n        self.fail()\n"}, "say": say()})  # fmt: skip
+    session.start()
+    session.decide("approved")
+    done = session.decide("per-batch")
+    assert done.code == 4
+    assert session.status["current_state"] == "ASK_USER"
+
+
+def test_a_test_that_was_red_before_the_session_is_a_known_issue_and_not_held_against_it(session: Session) -> None:
+    test = "import unittest\n\n\nclass Old(unittest.TestCase):\n    def test_old(self) -> None:\n        self.fail()\n"
+    (session.root / "tests" / "test_old.py").write_text(test)
+    git(session.root, "add", "--all")
+    git(session.root, "commit", "--quiet", "-m", "a red test")
+    done = session.start("--lean")
+    assert done.code == 0, done.out + done.err
+    assert any("test_old failed before the session began" in issue for issue in session.status["known_issues"])

@@ -51,7 +51,8 @@ def test_the_specification_of_a_lean_demonstration_is_archived_like_any_other(aw
     assert "- **WHEN** test: test_the_longest_word_is_given" in library
     assert away.run("undo", name, cwd=kept).code == 0
     again = away.run("deliver", "team/session", "--into-library", cwd=kept)
-    assert again.code == 0, again.err  # under another name
+    assert again.code == 1
+    assert "There is a change 'session' already" in again.err
 
 
 def test_a_session_that_is_not_done_brings_nothing_into_the_library(away: Sandbox, tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_the_question_shows_the_tasks_both_strategies_and_a_recommendation(gate:
     found = gate.decision(STRATEGY)
     for shown in ("2 tasks are planned", "T-001 Do T-001 (feat; 2 files)", "T-002 Do T-002 (feat; 2 files; after T-001; security)"):  # fmt: skip
         assert shown in found["question"], shown
-    assert "Recommended: per-batch (security or breaking changes in T-002)" in found["question"]
+    assert "recommended: per-batch (security or breaking changes in T-002)" in found["question"]
     labels = {option["value"]: option["label"] for option in found["options"]}
     assert list(labels) == ["per-batch", "single-final", "deferred"]
     assert all(word in labels["per-batch"] for word in ("thorough", "slower", "earlier"))

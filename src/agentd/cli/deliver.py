@@ -6,7 +6,7 @@ from agentd.cli.driving import project_for
 from agentd.cli.face import json_option, project_here
 from agentd.cli.output import tell
 from agentd.errors import UsageError
-from agentd.families.change.adoption import Criterion, Done, adopt, free_name
+from agentd.families.change.adoption import Criterion, Done, adopt, name_for
 from agentd.families.team import closing
 from agentd.landing import delivery
 
@@ -47,7 +47,7 @@ def _adopt(run: str, as_json: bool) -> int:
     project = project_for(as_json)
     goal, criteria, files, source = closing.specification(project, run)
     done = Done(goal, tuple(Criterion(*one) for one in criteria), files, source)
-    place = adopt(project, free_name(project, " ".join(goal.split()[:6])), done)
+    place = adopt(project, name_for(source), done)
     data = {"change": place.name, "folder": project.relative(place.folder), "next": f"agentd archive {place.name}"}
     lines = [f"✓ {data['folder']} has the specification of {source}", f"Next: {data['next']}"]
     return tell(as_json, data, lines)

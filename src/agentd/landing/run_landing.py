@@ -1,6 +1,7 @@
 """What all tasks of a run share while it is driven: its branch, its queue, and where commits are proved."""
 
 import re
+from pathlib import Path
 
 from agentd.git import committing, repository
 from agentd.landing import environment, run_branch
@@ -40,13 +41,18 @@ def task_name(work: Work) -> str:
     return ".".join(work.items_above()) or WHOLE
 
 
-def branch_of(work: Work) -> RunBranch:
-    """The branch of a run; the first time it is made at the commit that is checked out."""
-    top, root = work.top, work.project.root
+def refuse_unready_repository(root: Path) -> None:
+    """An error if no task could have a workspace, or land: there is no commit, or git does not know whose the next would be."""
     if not repository.is_repository(root):
         what = f"{root} is not a git repository with a commit, so no task can have a workspace."
         raise CouldNotStart(what, "git init && git add --all && git commit -m start")
     committing.refuse_unknown_person(root)
+
+
+def branch_of(work: Work) -> RunBranch:
+    """The branch of a run; the first time it is made at the commit that is checked out."""
+    top, root = work.top, work.project.root
+    refuse_unready_repository(root)
     name = top.state.run.name
     stamp = re.sub(r"\W", "", str(top.state.fields.get(top.layout.codec.created_key) or ""))
     return run_branch.begin(root, key_of(work), landing_branch(root, name), repository.head(root), stamp)

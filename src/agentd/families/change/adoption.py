@@ -3,7 +3,7 @@
 import re
 
 from agentd.errors import AgentdError, UsageError
-from agentd.families.change import ACTIVE, LAYOUT, NAME
+from agentd.families.change import LAYOUT, NAME
 from agentd.families.change.documents import proposal, tasks
 from agentd.library import snapshot, spec
 from agentd.library.exclusive import holding
@@ -93,14 +93,10 @@ def documents(name: str, done: Done, now: str) -> dict[str, str]:
     }
 
 
-def free_name(project: Project, wanted: str) -> str:
-    """A name for a change out of words; a number is added where it is taken."""
-    plain = re.sub(r"[^a-z0-9]+", "-", wanted.lower()).strip("-")[:60].strip("-") or "work"
-    number, name = 1, plain
-    while (project.root / ACTIVE / name).exists():
-        number += 1
-        name = f"{plain}-{number}"
-    return name
+def name_for(source: str) -> str:
+    """The name of the change that is made of a run: always the same, so that no run is adopted twice."""
+    words = re.sub(r"^\d{4}-\d\d-\d\d_", "", source.rpartition("/")[2].lower())
+    return re.sub(r"[^a-z0-9]+", "-", words).strip("-")[:60].strip("-") or "work"
 
 
 def _line(text: str) -> str:

@@ -33,6 +33,7 @@ LAYOUT = Layout(
         "landed",
         "landed_tasks",
         "promoted",
+        "began",
         "dispatched",
         "active_tasks",
         "grown",

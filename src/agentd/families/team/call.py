@@ -6,15 +6,24 @@ from agentd.calling.agent_call import AgentCall, Values
 from agentd.calling.call import Callers
 from agentd.families.team import LAYOUT, contract, dispatch, intake, roles, session, verdicts, workspaces
 from agentd.families.team.session_documents import TASKS
+from agentd.landing.run_landing import refuse_unready_repository
 from agentd.model.job import Reply
 from agentd.model.run import Outcome, Run
 from agentd.model.tools import EDIT, POWERS, SHELL
-from agentd.model.workflow import RESERVED, Step
+from agentd.model.workflow import RESERVED, Step, Workflow
+from agentd.runs.project import Project
 from agentd.runs.safeguard import Safeguard
 from agentd.runs.work import Work
 
 DOCUMENTS = ("spec.md", "acceptance.json", "architecture.md", TASKS, "report.md", "adr/", "design-specs/", "research/")
-RECORDS = ("checks.json", "evidence.json", "baseline.json", "approve-design-history.jsonl", "lean-notes.md")
+RECORDS = (
+    "began.json",
+    "checks.json",
+    "evidence.json",
+    "baseline.json",
+    "approve-design-history.jsonl",
+    "lean-notes.md",
+)
 
 
 class TeamCall(AgentCall):
@@ -109,6 +118,14 @@ class TeamCall(AgentCall):
         return Outcome(word, " ".join(note.split())[:300])
 
 
+class Cast(Callers):
+    """Whoever plays the roles of a session, which needs a repository before it pays for the first call."""
+
+    def refuse_unready(self, project: Project, workflow: Workflow, step: str, command: str) -> None:
+        refuse_unready_repository(project.root)
+        super().refuse_unready(project, workflow, step, command)
+
+
 def agents() -> Callers:
     """Whoever plays the roles of a session."""
-    return Callers(TeamCall)
+    return Cast(TeamCall)

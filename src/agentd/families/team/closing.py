@@ -41,7 +41,7 @@ def write_report(work: Work) -> Outcome:
 
 
 def _issues(work: Work) -> list[str]:
-    return [f"- {each}" for each in work.state.fields.get("known_issues") or []] or ["- none"]
+    return [f"- {each}" for each in session.texts(work, "known_issues")] or ["- none"]
 
 
 def close_session(work: Work) -> Outcome:

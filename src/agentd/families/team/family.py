@@ -82,11 +82,16 @@ def fields(work: Work, event: str, details: Mapping[str, str]) -> Mapping[str, A
 
 
 def explain(work: Work, stop: Stop) -> AgentdError | None:
-    """The error for a session whose documents are not those that were decided on, with both ways on."""
+    """The error for a session with a document that was not decided on, or that does not count."""
     name, _, why = stop.note.partition(": ")
-    if stop.why != "blocked" or name not in BOUND:
-        return None
     home, run = work.project.relative(work.store.folder), work.state.run.name
+    if stop.why != "blocked":
+        return None
+    if name not in BOUND:
+        edit = f"edit {home}/{name}; then: " if (work.store.folder / name).is_file() else ""
+        return GateClosed(
+            f"Step {work.state.run.step} cannot start: {stop.note} (in {home}).", f"{edit}agentd resume team/{run}"
+        )
     back = "INTAKE_LEAN" if session.is_lean(work) else "APPROVE_DESIGN"
     return GateClosed(
         f"{why} (in {home}).",

@@ -80,7 +80,7 @@ def design_summary(work: Work) -> list[str]:
             lines += [name, *(f"  {each}" for each in excerpts(work.read(name), wanted))]
         if kind == "spec.md":
             lines += [f"  {one.id} {one.description} ({'; '.join(map(str, one.verify))})" for one in found]
-            lines += [f"  Assumption: {each}" for each in work.state.fields.get("assumptions") or []]
+            lines += [f"  Assumption: {each}" for each in session.texts(work, "assumptions")]
     return lines
 
 
@@ -276,15 +276,15 @@ def review_strategy(work: Work) -> Question:
     """The tasks, both strategies with what each costs, and a recommendation."""
     found = tasks(work.read(TASKS))
     word, why = recommended(found)
-    lines = [f"{len(found)} tasks are planned:"]
+    planned = f"{len(found)} task{'s are' if len(found) > 1 else ' is'} planned"
+    lines = [f"How shall the work be reviewed? {planned}; recommended: {word} ({why})."]
     lines += [
-        f"  {one.id} {one.title} ({one.type}; {len(one.files_expected)} files"
+        f"  {one.id} {one.title} ({one.type}; {len(one.files_expected)} file{'s' if len(one.files_expected) != 1 else ''}"
         + (f"; after {', '.join(one.depends_on)}" if one.depends_on else "")
         + (f"; {', '.join(one.risk_flags)}" if {*one.risk_flags} - {"none"} else "")
         + ")"
         for one in found
     ]
-    lines.append(f"How shall they be reviewed? Recommended: {word} ({why}).")
     labels = {
         "per-batch": "Review, QA and Security after each task: thorough, slower, finds problems earlier",
         "single-final": "Review, QA and Security once, after all tasks: faster, late findings mean more rework",

@@ -7,14 +7,13 @@ from agentd.families.team import session, workspaces
 from agentd.git import merging, trees
 from agentd.model.decision import RECOMMENDED, Option, Question
 from agentd.model.run import Outcome
+from agentd.patterns import regex
 from agentd.runs.work import Work
 
 MOST = 20
-_OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*[a-z0-9]")
+_OPTION = regex(r"(?<![\w-])--[a-z][\w-]*[a-z0-9]")
 # Where an option may stand that the program no longer has: documents and the history of changes.
-_PROSE = re.compile(
-    r"(?:^|/)(?:docs?|changes?|news|changelog|history)(?:/|\.|$)|\.(?:md|rst|txt|adoc|po)$", re.IGNORECASE
-)
+_PROSE = regex(r"(?:^|/)(?:docs?|changes?|news|changelog|history)(?:/|\.|$)|\.(?:md|rst|txt|adoc|po)$", re.IGNORECASE)
 
 
 def named_paths(text: str, paths: Iterable[str]) -> list[str]:

@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from agentd.families.team import roles
 from agentd.families.team.session_documents import ACCEPTANCE, SPEC, TASKS, Invalid, Task, tasks, with_statuses
 from agentd.model.decision import Decision
 from agentd.model.workflow import Workflow
@@ -44,6 +43,18 @@ def task_of(work: Work) -> Task | None:
     return next((one for one in listed(work) if one.id == work.item), None)
 
 
+def table(top: Work, key: str) -> dict[str, Any]:
+    """A field of status.json that has an entry for each of several names; a person may have made anything of it."""
+    found = top.state.fields.get(key)
+    return {str(name): value for name, value in found.items()} if isinstance(found, Mapping) else {}
+
+
+def texts(work: Work, key: str) -> list[str]:
+    """A field of a state that is a list of texts."""
+    found = work.state.fields.get(key)
+    return [str(each) for each in found] if isinstance(found, list) else []
+
+
 def note(work: Work, **values: Any) -> None:
     """Fields of status.json, durable with the next save of this run."""
     top = work.top
@@ -53,16 +64,14 @@ def note(work: Work, **values: Any) -> None:
 
 def tried(work: Work, text: str) -> None:
     """Keep what was tried and did not help, for the person who is asked later."""
-    known = [str(each) for each in work.state.fields.get(ATTEMPTS) or []]
-    work.note(ATTEMPTS, [*known, text[:1000]][-MOST_TOLD:])
+    work.note(ATTEMPTS, [*texts(work, ATTEMPTS), text[:1000]][-MOST_TOLD:])
 
 
 def add_known_issues(work: Work, found: Sequence[str]) -> None:
     """Keep what was accepted as it is; the report names it."""
     top = work.top
     with top.guard:
-        known = [str(each) for each in top.state.fields.get("known_issues") or []]
-        note(work, known_issues=list(dict.fromkeys([*known, *found])))
+        note(work, known_issues=list(dict.fromkeys([*texts(top, "known_issues"), *found])))
 
 
 def grown(work: Work) -> Mapping[str, str]:
@@ -117,7 +126,7 @@ def decided_on(top: Work) -> dict[str, str]:
 def _show_task(work: Work) -> None:
     """Show how far a task is: its phase, its repairs, and its status in tasks.yaml."""
     top, run = work.top, work.state.run
-    active = dict(top.state.fields.get("active_tasks") or {})
+    active = table(top, "active_tasks")
     if run.result:
         active.pop(work.item, None)
     else:
@@ -126,7 +135,7 @@ def _show_task(work: Work) -> None:
     counts = _retries(top, work.item, work.workflow, run.counts)
     if known.get("active_tasks") != active or (known.get("retry_counts") or {}) != counts:
         note(work, active_tasks=active, retry_counts=counts)
-    phases = {*active.values()}
+    phases = [str(phase) for phase in active.values()]
     shown = next((phase for phase in ATTENTION if phase in phases), "")
     if top.state.shown != shown:
         top.state = replace(top.state, shown=shown)
@@ -135,7 +144,7 @@ def _show_task(work: Work) -> None:
 
 def _retries(top: Work, task: str, workflow: Workflow, counts: Mapping[str, int]) -> dict[str, dict[str, int]]:
     """How often each repair loop of each task was gone through."""
-    known = {name: dict(found) for name, found in (top.state.fields.get("retry_counts") or {}).items()}
+    known = {name: _counts(found) for name, found in table(top, "retry_counts").items()}
     mine: dict[str, int] = {}
     for key, count in counts.items():
         phases = {workflow.steps[edge.to].phase for _, edge in workflow.counted(key) if edge.to in workflow.steps}
@@ -146,6 +155,11 @@ def _retries(top: Work, task: str, workflow: Workflow, counts: Mapping[str, int]
     if any(merged.values()):
         known[task] = merged
     return known
+
+
+def _counts(found: Any) -> dict[str, int]:
+    given = found.items() if isinstance(found, Mapping) else ()
+    return {str(phase): count for phase, count in given if type(count) is int}
 
 
 def task_status(workflow: Workflow, step: str, result: str) -> str:
@@ -224,17 +238,11 @@ def look_up_instructions(root: Path) -> tuple[str, ...]:
 
 def dispatched(work: Work, role: str) -> bool:
     """Whether a role was dispatched in this session."""
-    counts = work.top.state.fields.get("dispatched")
-    return isinstance(counts, Mapping) and bool(counts.get(role))
+    return bool(table(work.top, "dispatched").get(role))
 
 
 def count_dispatch(work: Work, role: str) -> None:
     top = work.top
     with top.guard:
-        counts = dict(top.state.fields.get("dispatched") or {})
-        note(work, dispatched={**counts, role: int(counts.get(role) or 0) + 1})
-
-
-def undispatched(work: Work) -> list[str]:
-    """The roles of a full session that were never dispatched."""
-    return [name for name in roles.CORE if not dispatched(work, name)]
+        counts = _counts(table(top, "dispatched"))
+        note(work, dispatched={**counts, role: counts.get(role, 0) + 1})

@@ -1,6 +1,7 @@
 """The workspaces of a session: where its roles work, what they changed there, what proves it, and how it lands."""
 
 from collections.abc import Iterator, Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,13 @@ from agentd.model.decision import Decision
 from agentd.model.evidence import Evidence
 from agentd.model.run import Outcome
 from agentd.patterns import regex
-from agentd.proof import baseline, blockers, evidence, record
+from agentd.proof import baseline, blockers, evidence, evidence_file, record
 from agentd.proof.evidence import Planned
 from agentd.proof.record import BASELINE, KEY
 from agentd.runs.work import Work
 from agentd.state import durable
 
-BASELINES = "baselines"
+BASELINES, BEGAN = "baselines", "began.json"
 LONGEST_DIFF = 60_000
 WORDS = {b"A": "added", b"M": "modified", b"D": "deleted", b"T": "modified"}
 _LITERAL = regex(r"[^*?\[\]]+")
@@ -59,6 +60,24 @@ def _begin(work: Work, tree: str) -> None:
     seen, _ = record.evidence(work, BASELINE)
     if seen is not None:
         found.known[tree] = seen
+        _keep_first(work.top, seen)
+
+
+def _keep_first(top: Work, seen: Evidence) -> None:
+    """Keep how the project stood when the session began: what is red at its end is held against that, and nothing later."""
+    with top.guard:
+        if not top.state.fields.get("began"):
+            text = evidence_file.render(seen)
+            top.write(BEGAN, text)
+            session.note(top, began=sha256(text.encode()).hexdigest())
+
+
+def began(work: Work) -> Evidence | None:
+    """How the project stood when the session began, if the file is what agentd wrote."""
+    top = work.top
+    text = top.read(BEGAN)
+    digest = sha256(text.encode(errors="surrogateescape")).hexdigest()
+    return evidence_file.read(text, BEGAN) if text and digest == top.state.fields.get("began") else None
 
 
 def refuse_checkout(work: Work) -> None:
@@ -199,8 +218,7 @@ def waive(work: Work, said: Decision, accepted: Mapping[str, str]) -> None:
     """Keep what a person did without, for this run and for the checks at the end of the session, as known issues too."""
     record.waive(work, said, accepted)
     with work.top.guard:
-        known = [str(each) for each in work.top.state.fields.get("waived") or []]
-        session.note(work, waived=list(dict.fromkeys([*known, *accepted])))
+        session.note(work, waived=list(dict.fromkeys([*session.texts(work.top, "waived"), *accepted])))
     issues = [f"{session.task_id(work)}: {text} — accepted by {said.by} ({said.note})" for text in accepted.values()]
     session.add_known_issues(work, issues)
 
