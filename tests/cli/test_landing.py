@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.test_sandbox import works
 from tests.landing.repositories import git
 from tests.landing.runs import landed, prepare, untouched
 from tests.sandbox import AGENTD, Sandbox, wait_until
@@ -246,6 +247,7 @@ rm -rf {root}/../{name}-agentd/tasks/own/r1/b; git -C {root} update-ref refs/hea
 """
 
 
+@works
 def test_a_hostile_agent_reaches_nothing_but_its_workspace(many: Sandbox) -> None:
     (many.root / "README.md").write_text("stashed\n")
     git(many.root, "stash", "--quiet")
