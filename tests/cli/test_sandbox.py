@@ -17,6 +17,12 @@ works = pytest.mark.skipif(
 
 
 @pytest.fixture
+def tmp_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder on the disk: a sandbox has a /dev of its own, and the memory that tests work in is there."""
+    return tmp_path_factory.mktemp("caged")
+
+
+@pytest.fixture
 def caged(sandbox: Sandbox) -> Sandbox:
     """A repository whose programs are sandboxed, of a person who has a key."""
     return cage(sandbox)

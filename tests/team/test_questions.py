@@ -149,3 +149,11 @@ def test_a_role_that_fails_is_told_with_its_own_reason_not_with_an_earlier_quest
     (stuck,) = session.pending()
     assert "Planner: the reply has no JSON object with a status" in stuck["question"]
     assert TO_PERSON["reason"] not in stuck["question"]
+
+
+def test_a_loop_that_cannot_go_on_names_the_task_that_was_given_up(session: Session) -> None:
+    session.script(code={"say": say("BLOCKED", "No way.")})
+    assert session.start("--lean").code == 4
+    assert session.decide("give_up").code == 4
+    (open_one,) = session.pending()
+    assert "given up: T-001 blocked" in open_one["question"]

@@ -87,7 +87,7 @@ def _show_binding(terminal: Terminal) -> None:
         spec.write_bytes(approved)
 
 
-def make_repository(keep: Path | None, script: str = "script") -> Path:
+def make_repository(keep: Path | None, script: str = "script", settings: str = "") -> Path:
     """A new git repository with the sample package and a configuration in which every role plays this script."""
     if keep is not None and keep.exists() and any(keep.iterdir()):
         raise UsageError(f"{keep} is not empty.", f"agentd demo --keep {keep}-2")
@@ -95,7 +95,7 @@ def make_repository(keep: Path | None, script: str = "script") -> Path:
     sample = Path(__file__).parent / "sample"
     files = yaml.safe_load((sample / "project.yaml").read_text(encoding="utf-8"))
     files["agentd/demo.yaml"] = (sample / f"{script}.yaml").read_text(encoding="utf-8")
-    files["agentd/config.toml"] = config()
+    files["agentd/config.toml"] = config() + settings
     for name, text in files.items():
         durable.make_folder((folder / name).parent)
         (folder / name).write_text(text, encoding="utf-8")
@@ -125,9 +125,6 @@ model = "scripted-large"
 complexity = "critical"
 cost_per_1m_input = 1.25
 cost_per_1m_output = 10.0
-
-[runs]
-wait_when_busy = false
 
 [evidence]
 test = "{test}"

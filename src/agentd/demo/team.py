@@ -16,6 +16,7 @@ from agentd.runs.report import Report
 from agentd.values import dataclass
 
 NAME = "session"
+SIDE_BY_SIDE = "\n[runs]\nwait_when_busy = false\n"
 GOALS = {
     False: "Give the n most frequent words of a text, also of a text in a file",
     True: "Give the longest word of a text",
@@ -55,7 +56,7 @@ class Shown:
 
 def demonstrate(keep: Path | None, say: Callable[[str], None], lean: bool) -> Shown:
     """Make the repository, take one session through it, deliver what landed, and run the tests from outside."""
-    terminal = Terminal(make_repository(keep, "team-lean" if lean else "team"), say, answers=ANSWERS)
+    terminal = Terminal(make_repository(keep, "team-lean" if lean else "team", SIDE_BY_SIDE), say, answers=ANSWERS)
     say(f"A small git repository: {terminal.folder}\n")
     mode = "lean" if lean else ""
     words = f"run team {shlex.quote(GOALS[lean])}{' --lean' if lean else ''} --session {NAME}"

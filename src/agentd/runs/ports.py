@@ -115,6 +115,7 @@ class Ports:
         store = child_store(work, step.name, item.id)
         with work.top.guard:
             state_guard.put_children_back(work)
+            assert work.top.children is not None
             if store.exists():
                 state = store.load()
             else:

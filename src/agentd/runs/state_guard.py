@@ -53,7 +53,7 @@ def known_children(work: Work) -> dict[Path, Store]:
 def forget_children(work: Work, folder: Path) -> None:
     """The children in a folder begin anew."""
     with work.top.guard:
-        known = work.top.children
+        known = work.top.children or {}
         work.top.children = {place: store for place, store in known.items() if not place.is_relative_to(folder)}
 
 
@@ -62,6 +62,8 @@ def put_children_back(work: Work) -> None:
     top = work.top
     changed = []
     with top.guard:
+        if top.children is None:
+            top.children = known_children(top)
         for folder, store in top.children.items():
             if folder != work.store.folder and folder.is_relative_to(top.store.folder) and not store.is_as_saved():
                 store.restore()

@@ -50,7 +50,8 @@ class Work:
         self.resting = False
         self.laps: Laps = Laps(parent.laps if parent else None)
         self.services: dict[str, Service] = {}
-        self.children: dict[Path, Store] = {}  # of a run at the top, with all below it: each as agentd last saw it
+        # Of a run at the top, with all below it: each as agentd last saw it; None before it has looked.
+        self.children: dict[Path, Store] | None = None
 
     @property
     def item(self) -> str:

@@ -5,17 +5,17 @@ from collections.abc import Sequence
 from agentd.calling.agent_call import AgentCall, Values
 from agentd.calling.call import Callers
 from agentd.families.team import LAYOUT, contract, dispatch, intake, roles, session, verdicts, workspaces
-from agentd.families.team.session_documents import TASKS
+from agentd.families.team.session_documents import DOCUMENTS, TASKS
 from agentd.landing.run_landing import refuse_unready_repository
 from agentd.model.job import Reply
 from agentd.model.run import Outcome, Run
 from agentd.model.tools import EDIT, POWERS, SHELL
 from agentd.model.workflow import RESERVED, Step, Workflow
+from agentd.runs import state_guard
 from agentd.runs.project import Project
 from agentd.runs.safeguard import Safeguard
 from agentd.runs.work import Work
 
-DOCUMENTS = ("spec.md", "acceptance.json", "architecture.md", TASKS, "report.md", "adr/", "design-specs/", "research/")
 RECORDS = (
     "began.json",
     "checks.json",
@@ -73,6 +73,7 @@ class TeamCall(AgentCall):
 
     def restore(self, run: Run) -> str:
         """Put back what was not this role's; a document of another role that it changed makes the call void."""
+        state_guard.put_children_back(self.work)  # the status of every task is read from them
         said = super().restore(run)
         if not {*POWERS}.isdisjoint(self.step.tools):
             workspaces.mend(self.work)

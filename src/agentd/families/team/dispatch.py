@@ -7,7 +7,7 @@ from typing import Any
 from agentd.calling.agent_call import Values
 from agentd.families.team import LAYOUT, readme, session, verdicts, workspaces
 from agentd.families.team.roles import Role
-from agentd.families.team.session_documents import ACCEPTANCE, Invalid, Task, criteria
+from agentd.families.team.session_documents import ACCEPTANCE, DOCUMENTS, Invalid, Task, criteria
 from agentd.git import repository
 from agentd.model.workflow import Step
 from agentd.prompts.render import render
@@ -115,17 +115,7 @@ def context_files(work: Work, role: Role) -> list[str]:
 
 
 def _all_documents(top: Work) -> list[str]:
-    names = (
-        "spec.md",
-        "acceptance.json",
-        "architecture.md",
-        "tasks.yaml",
-        "report.md",
-        "adr/",
-        "design-specs/",
-        "research/",
-    )
-    return [path.relative_to(top.home).as_posix() for name in names for path in sorted(top.files(name))]
+    return [path.relative_to(top.home).as_posix() for name in DOCUMENTS for path in sorted(top.files(name))]
 
 
 def _shown(work: Work, name: str) -> str:

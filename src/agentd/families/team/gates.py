@@ -9,7 +9,16 @@ from typing import Any
 from agentd.errors import DiskTrouble
 from agentd.families.team import gate_words, session
 from agentd.families.team.gate_words import APPROVED, ARCHITECTURE, CHANGES, DESIGN, SPEC
-from agentd.families.team.session_documents import ACCEPTANCE, TASKS, Invalid, Task, criteria, excerpts, tasks
+from agentd.families.team.session_documents import (
+    ACCEPTANCE,
+    DESIGN_DOCUMENTS,
+    TASKS,
+    Invalid,
+    Task,
+    criteria,
+    excerpts,
+    tasks,
+)
 from agentd.families.team.verdicts import STRATEGY
 from agentd.model.decision import Decision, Option, Question
 from agentd.model.run import Outcome
@@ -20,7 +29,6 @@ from agentd.state import durable, reading
 APPROVE = "UD-APPROVE-DESIGN"
 HISTORY = "approve-design-history.jsonl"
 MISSING = "mandatory_user_decision_missing"
-SHOWN = ("spec.md", ACCEPTANCE, "architecture.md", "adr/", "design-specs/", "research/")
 MOST = 3
 # What a person sees of each document before they approve it: the sections whose titles have one of these words.
 SUMMARY = {
@@ -138,7 +146,7 @@ def hear_design(work: Work) -> Outcome:
 
 
 def _approve(work: Work, said: Decision) -> Outcome:
-    now = checksums.checksums(work, SHOWN)
+    now = checksums.checksums(work, DESIGN_DOCUMENTS)
     if {name: now.get(name) for name in said.shown} != dict(said.shown):
         return Outcome("unclear", "the documents changed after they were shown")
     return _save(work, said, APPROVED) or Outcome("approved", f"{said.id} by {said.by}")
@@ -223,7 +231,7 @@ def design_is_approved(work: Work) -> str:
         return f"{APPROVE} is not answered"
     if not str(said.answer).startswith(APPROVED):
         return f"{APPROVE} is answered with {said.answer}"
-    now = checksums.checksums(work.top, SHOWN)
+    now = checksums.checksums(work.top, DESIGN_DOCUMENTS)
     changed = checksums.differences(said.shown, now) if said.shown else []  # another tool bound it to nothing
     return f"{', '.join(changed)} changed after the design was approved" if changed else ""
 

@@ -114,6 +114,8 @@ def fields(work: Work, event: str, details: Mapping[str, str]) -> Mapping[str, A
         shown[DECIDED] = decided_on(top)
     if event in ("end", "recover") and top.workflow.steps[step].kind == "each":
         shown["active_tasks"] = {}
+        if details.get("outcome") == "blocked":
+            shown[ASKED] = {"role": "given up", "words": details.get("note", "")}
         top.state = replace(top.state, shown="")
     return shown
 

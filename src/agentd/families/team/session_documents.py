@@ -19,6 +19,9 @@ SPEC, ACCEPTANCE, ARCHITECTURE, TASKS, REPORT = (
     "tasks.yaml",
     "report.md",
 )
+# What a design is, and all documents of a session; a folder ends with a slash.
+DESIGN_DOCUMENTS = (SPEC, ACCEPTANCE, ARCHITECTURE, "adr/", "design-specs/", "research/")
+DOCUMENTS = (*DESIGN_DOCUMENTS, TASKS, REPORT)
 TASK_STATUSES = ("not-started", "in-progress", "implemented", "completed", "blocked")
 TYPES = ("feat", "fix", "refactor", "chore", "test", "docs")
 FLAGS = ("security", "perf", "breaking-change", "none")
