@@ -221,8 +221,5 @@ class Session:
         """The calls that were made, each as `item/step`, the oldest first."""
         return [str(one["call"]).rsplit("-", 1)[0] for one in self.status.get("llm_calls", [])]
 
-    def prompt_input(self, step: str) -> Any:
-        raise NotImplementedError
-
     def landed(self) -> list[str]:
         return git(self.root, "log", "--reverse", "--format=%s", f"HEAD..agentd/{NAME}").splitlines()
