@@ -23,6 +23,7 @@ LEVELS = [
     {"runs"},
     {"calling"},
     {"proof", "review", "library", "landing"},
+    {"workspaces"},
     {"families/change", "families/team", "families/staged", "families/own"},
     {"app"},
     {"mcp", "web", "demo"},

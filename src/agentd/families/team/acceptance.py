@@ -18,6 +18,7 @@ from agentd.model.run import Outcome
 from agentd.proof import blockers, commands, record
 from agentd.runs.work import Work
 from agentd.state import reading
+from agentd.workspaces import work_proof
 
 CHECKS, KEY = "checks.json", "acceptance"
 CONFIRM = ("confirm_checks", "lean_confirm_checks")
@@ -47,7 +48,7 @@ def run_acceptance_checks(work: Work) -> Outcome:
     results = {str(check): _result(check, tests, own) for check in wanted}
     found = _blockers(work, tests, None)
     if found:  # what was red before the session began is not held against it
-        before = workspaces.began(work)
+        before = work_proof.began(work)
         found = _blockers(work, tests, before)
         results_before = before.results if before else ()
         known = [case.name for one in results_before for case in one.cases if case.status == "failed"]

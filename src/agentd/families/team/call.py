@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from agentd.calling.agent_call import AgentCall, Values
 from agentd.calling.call import Callers
-from agentd.families.team import LAYOUT, contract, dispatch, intake, roles, session, verdicts, workspaces
+from agentd.families.team import LAYOUT, contract, dispatch, intake, roles, session, verdicts
 from agentd.families.team.session_documents import DOCUMENTS, TASKS
+from agentd.landing import task
 from agentd.landing.run_landing import refuse_unready_repository
 from agentd.model.job import Reply
 from agentd.model.run import Outcome, Run
@@ -15,6 +16,7 @@ from agentd.runs import state_guard
 from agentd.runs.project import Project
 from agentd.runs.safeguard import Safeguard
 from agentd.runs.work import Work
+from agentd.workspaces import work_files
 
 RECORDS = (
     "began.json",
@@ -39,13 +41,13 @@ class TeamCall(AgentCall):
         work = self.work
         powerful = not {*POWERS}.isdisjoint(self.step.tools)
         if powerful or work.parent is not None:
-            workspaces.refuse_checkout(work)
+            work_files.refuse_checkout(work)
         own = self.role.writes if "write_document" in self.step.tools else ()
         others = [name for name in DOCUMENTS if name not in own]
         self.guards = [Safeguard(work.top, RECORDS, others, settings=powerful)]
         if work.parent is not None:
             self.guards.append(Safeguard(work, RECORDS))
-        self.files = "" if EDIT in self.step.tools else workspaces.files(work)
+        self.files = "" if EDIT in self.step.tools else work_files.tree_if_any(work)
 
     @property
     def litters(self) -> bool:
@@ -76,10 +78,10 @@ class TeamCall(AgentCall):
         state_guard.put_children_back(self.work)  # the status of every task is read from them
         said = super().restore(run)
         if not {*POWERS}.isdisjoint(self.step.tools):
-            workspaces.mend(self.work)
+            task.mend_repository(self.work)
         if TASKS not in self.step.produces:
             session.write_statuses(self.work.top, session.statuses(self.work.top))
-        if self.files and workspaces.put_back(self.work, self.files):
+        if self.files and work_files.put_back(self.work, self.files):
             self.work.say(f"⚠ {self.role.name} changed files of the workspace; they have been put back")
         return said
 

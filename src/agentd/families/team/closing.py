@@ -9,6 +9,7 @@ from agentd.model.run import Outcome
 from agentd.patterns import regex
 from agentd.runs.project import Project
 from agentd.runs.work import Work, work_on
+from agentd.workspaces import work_files
 
 BEGIN, END = "<!-- agentd: recorded -->", "<!-- agentd: end -->"
 _RECORDED = regex(rf"\n*{re.escape(BEGIN)}.*?{re.escape(END)}\n?", re.DOTALL)
@@ -84,7 +85,7 @@ def specification(project: Project, name: str) -> tuple[str, list[tuple[str, str
         what = f"'{place.name}' is {work.state.run.phase}, not DONE: its specification is no part of the library yet."
         raise GateClosed(what, f"agentd status team/{place.name}")
     found = [(one.description, "; ".join(map(str, one.verify))) for one in criteria(work.read(ACCEPTANCE))]
-    files = tuple(one["path"] for one in workspaces.changed_files(work) if one["change_type"] != "deleted")
+    files = tuple(one["path"] for one in work_files.changed_files(work) if one["change_type"] != "deleted")
     return str(work.state.fields.get("description") or place.name), found, files, f"team/{place.name}"
 
 

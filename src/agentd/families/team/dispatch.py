@@ -12,6 +12,7 @@ from agentd.git import repository
 from agentd.model.workflow import Step
 from agentd.prompts.render import render
 from agentd.runs.work import Work
+from agentd.workspaces import work_files, work_proof
 
 GOALS = {
     "single-final": "Single-final review of all session changes",
@@ -60,7 +61,7 @@ def task_input(work: Work, step: Step, role: Role) -> dict[str, Any]:
             "mode": str(top.state.fields.get("mode") or "full"),
             "step": step.name,
             "context_files": [*context_files(work, role), *(one.context_files if one else ())],
-            "session_changed_files": workspaces.changed_files(work) if role.name == "Reviewer" else [],
+            "session_changed_files": work_files.changed_files(work) if role.name == "Reviewer" else [],
             "constraints": list(_constraints(work)),
             **_material(work, step),
         },
@@ -152,9 +153,9 @@ def _material(work: Work, step: Step) -> dict[str, Any]:
     if step.what == "coder":
         found["findings"] = verdicts.open_findings(work)
     if step.what in ("reviewer", "security", "qa"):
-        found["diff"] = workspaces.diff(work)
+        found["diff"] = work_files.diff(work)
     if step.what in ("reviewer", "qa"):
-        found["evidence"] = workspaces.evidence_lines(work)
+        found["evidence"] = work_proof.evidence_lines(work)
     if step.what == "docs":
         found["readme_names_gone"] = readme.outdated(work)
     if step.name in session.CORRECTIONS:

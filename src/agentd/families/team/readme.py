@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterable
 
-from agentd.families.team import session, workspaces
+from agentd.families.team import session
 from agentd.git import merging, trees
 from agentd.model.decision import RECOMMENDED, Option, Question
 from agentd.model.run import Outcome
 from agentd.patterns import regex
 from agentd.runs.work import Work
+from agentd.workspaces import work_files
 
 MOST = 20
 _OPTION = regex(r"(?<![\w-])--[a-z][\w-]*[a-z0-9]")
@@ -39,10 +40,10 @@ def outdated(work: Work) -> list[str]:
     text = "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in pages)
     if not text:
         return []
-    gone = [one.get("old_path", one["path"]) for one in workspaces.changed_files(work) if one["change_type"] != "added"]
+    gone = [one.get("old_path", one["path"]) for one in work_files.changed_files(work) if one["change_type"] != "added"]
     found = named_paths(text, [path for path in gone if not (work.cwd / path).exists()])
-    now = workspaces.tree(work)
-    options = dropped_options(text, workspaces.patch(work))
+    now = work_files.tree(work)
+    options = dropped_options(text, work_files.patch(work))
     files = [name for name in trees.hashes(work.cwd, now) if not _PROSE.search(name)] if options else []
     return found + [name for name in options if not _stands(work, now, name, files)]
 

@@ -2,24 +2,24 @@
 
 from agentd.families.team import session, verdicts, workspaces
 from agentd.model.run import Outcome
-from agentd.proof import record
 from agentd.runs import ports
 from agentd.runs.work import Work
+from agentd.workspaces import work_files, work_landing, work_proof
 
 LOOPS = ("implement_each", "implement_all", "lean_implement")
 
 
 def land(work: Work) -> Outcome:
     """Land reviewed work; `stale` if a verdict is missing, or is about other files than those that are there."""
-    if workspaces.is_over(work):
+    if work_landing.is_over(work):
         return workspaces.resume_landing(work)
     due = verdicts.due(work)
     if due:
         return Outcome("stale", f"{', '.join(due)} has not passed these files")
-    untouched = workspaces.tree(work) == record.base(work)
+    untouched = work_files.is_untouched(work)
     if untouched and work.parent is None:
-        return workspaces.close(work, "nothing was changed")
-    if not workspaces.is_proved(work):
+        return work_landing.close(work, "nothing was changed")
+    if not work_proof.is_proved(work):
         return Outcome("stale", "the evidence is not about these files")
     return workspaces.bring(work)
 
@@ -39,7 +39,7 @@ def every_task_is_completed(work: Work) -> str:
     results = {name: task_result(work, name) for name in wanted}
     passed = ("completed", "implemented") if work.top.state.fields.get("promoted") else ("completed",)
     missing = [f"{name} is {result or 'not done'}" for name, result in results.items() if result not in passed]
-    missing += [f"{name} has not landed" for name in wanted if not workspaces.has_landed(work, name)]
+    missing += [f"{name} has not landed" for name in wanted if not work_landing.has_landed(work, name)]
     return "; ".join(missing)
 
 

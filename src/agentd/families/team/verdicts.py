@@ -4,11 +4,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from agentd.families.team import session, workspaces
+from agentd.families.team import session
 from agentd.families.team.contract import Result
 from agentd.model.run import Outcome
 from agentd.patterns import regex
 from agentd.runs.work import Work
+from agentd.workspaces import work_files
 
 KEY = "verdicts"
 KINDS = {"reviewer": "review", "qa": "qa", "security": "security"}
@@ -53,7 +54,7 @@ def keep(work: Work, role: str, word: str, result: Result) -> None:
     kind = KINDS[role]
     lists = {"review": "review_comments", "qa": "coverage_gaps", "security": "findings"}
     found = [dict(one) for one in result.entries(lists[kind])][:SHOWN]
-    made = {"word": word, "tree": workspaces.tree(work), "summary": result.summary, "found": found}
+    made = {"word": word, "tree": work_files.tree(work), "summary": result.summary, "found": found}
     work.note(KEY, {**_all(work), kind: made})
     if word == "blocked":
         session.tried(work, f"{ROLES[kind]}: {result.summary}")
@@ -72,7 +73,7 @@ def verdict(work: Work, kind: str) -> Mapping[str, Any]:
 def is_settled(work: Work, kind: str) -> bool:
     """Whether a verdict on the files as they are lets them pass."""
     said = verdict(work, kind)
-    return said.get("word") in PASSED and said.get("tree") == workspaces.tree(work)
+    return said.get("word") in PASSED and said.get("tree") == work_files.tree(work)
 
 
 def review_is_due(work: Work) -> str:
@@ -118,7 +119,7 @@ def is_exposed(work: Work) -> bool:
     """Whether a change touches authentication, input or the network, or its coder has a security concern."""
     if work.state.fields.get("security_concerns"):
         return True
-    added = (line for line in workspaces.diff(work).splitlines() if line.startswith("+"))
+    added = (line for line in work_files.diff(work).splitlines() if line.startswith("+"))
     return any(_EXPOSED.search(line) for line in added)
 
 
@@ -155,7 +156,7 @@ def _accept(work: Work, kind: str) -> Outcome:
     if said is None:
         raise work.store.corrupt("no decision accepts anything", "run", "step")
     known = verdict(work, kind)
-    made = {**known, "word": "accepted", "tree": workspaces.tree(work), "decision": said.id, "by": said.by}
+    made = {**known, "word": "accepted", "tree": work_files.tree(work), "decision": said.id, "by": said.by}
     work.note(KEY, {**_all(work), kind: made})
     why = f" ({said.note})" if said.note else ""
     session.add_known_issues(
