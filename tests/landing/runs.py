@@ -1,6 +1,7 @@
 """Runs of the guide's own example, whose tasks are worked on side by side: what the tests of whole runs share."""
 
 import re
+import shutil
 from pathlib import Path
 
 from tests.landing.repositories import git, invariant
@@ -25,6 +26,23 @@ def prepare(sandbox: Sandbox) -> Sandbox:
     git(sandbox.root, "add", "--all")
     git(sandbox.root, "commit", "--quiet", "-m", "workflows")
     return sandbox
+
+
+def put_below(sandbox: Sandbox, top: Path) -> Sandbox:
+    """The same project, but in the folder apps/web of a repository at `top`."""
+    below = Sandbox(top / "apps" / "web")
+    shutil.copytree(sandbox.root, below.root, ignore=shutil.ignore_patterns(".git"))
+    begin_repository(top, git(sandbox.root, "log", "-1", "--format=%s"))
+    return below
+
+
+def begin_repository(top: Path, message: str = "start") -> None:
+    """A person's repository with all that is in a folder."""
+    git(top, "init", "--quiet", "--initial-branch=main")
+    git(top, "config", "user.name", "Ada")
+    git(top, "config", "user.email", "ada@localhost")
+    git(top, "add", "--all")
+    git(top, "commit", "--quiet", "-m", message)
 
 
 def untouched(sandbox: Sandbox) -> dict[str, str]:

@@ -1,10 +1,12 @@
 """What lands is exactly what was proved and reviewed; a test that was forged or weakened lands only with a person's word."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.landing.repositories import git
+from tests.landing.runs import put_below
 from tests.team.sessions import NAME, TOP, TOP_TEST, Session, coded, say
 
 WORDS_TEST = "tests/test_words.py"
@@ -79,14 +81,19 @@ def test_verdicts_on_other_files_than_those_that_land_are_asked_for_again(sessio
     assert "land: stale" in ran.out
 
 
-def test_agentds_own_files_are_no_part_of_the_work(session: Session) -> None:
+@pytest.mark.parametrize("place", ["project", "folder"])
+def test_agentds_own_files_are_no_part_of_the_work(session: Session, tmp_path: Path, place: str) -> None:
+    """Also where the project is a folder of its repository."""
+    if place == "folder":
+        session = Session(put_below(session.sandbox, tmp_path / "top"))
     session.sandbox.set("sandbox", mode="off")
     session.script(
         code=coded(append={"agentd/config.toml": "\n# mine\n"}, run=["true"]),
         fix_tests={"delete": ["agentd/config.toml"], "say": say()},
     )
-    session.start("--lean")
-    listed = git(session.root, "log", "--name-only", "--format=", f"HEAD..agentd/{NAME}")
+    ran = session.start("--lean")
+    assert "agentd/config.toml is agentd's own and no part of the work" in ran.out
+    listed = git(session.root, "log", "--name-only", "--format=", "--branches=agentd/*", "--not", "HEAD")
     assert "agentd/" not in listed
 
 

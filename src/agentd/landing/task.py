@@ -94,7 +94,7 @@ def workspace_of(work: Work) -> Workspace | None:
 
 
 def written(work: Work) -> tuple[str, ...]:
-    """The files that were changed in the workspace of a task so far."""
+    """The files that were changed in the workspace of a task so far, from the project's folder."""
     one = workspace_of(work)
     return workspace.written(work.project.root, one) if one else ()
 
@@ -217,7 +217,8 @@ def land(work: Work, prove: Prove, subject: str, body: str = "", files: Sequence
     if not there and (marked := merging.grep(root, commit, marker(), written)):
         _open(work, Return("conflict", base, merging.tree_of(root, commit), one.work if one else ""))
         return Outcome("conflict", f"markers are left in {_listed(marked)}")
-    for each in leases.undeclared({task: files}, {task: written}).get(task, ()) if files else ():
+    here = workspace.from_project(root, written)
+    for each in leases.undeclared({task: files}, {task: here}).get(task, ()) if files else ():
         work.say(f"⚠ written without being declared: {printable(each)}")
 
     def proved(tried: str) -> Verdict:

@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -16,7 +16,7 @@ from pathlib import Path
 from agentd.errors import AgentdError, Corrupt
 from agentd.git import merging, private_repository, trees
 from agentd.git.private_repository import lender
-from agentd.git.program import quoted, run
+from agentd.git.program import quoted, run, work_tree
 from agentd.landing import folders, given_files
 from agentd.landing.run_branch import RunBranch
 from agentd.patterns import regex
@@ -182,13 +182,19 @@ def mend(root: Path, one: Workspace) -> bool:
 
 
 def written(root: Path, one: Workspace) -> tuple[str, ...]:
-    """Return the files that were changed in a workspace so far; none if it is gone."""
+    """Return the files that were changed in a workspace so far, from the project's folder; none if it is gone."""
     try:
         folder = record_folder(root, one.run, one.task)
         given = given_files.unchanged(folder, one.path)
-        return private_repository.changed(lender(root), one.path, folder / INDEX, given)
+        return from_project(root, private_repository.changed(lender(root), one.path, folder / INDEX, given))
     except (AgentdError, OSError):  # it is just being removed
         return ()
+
+
+def from_project(root: Path, paths: Iterable[str]) -> tuple[str, ...]:
+    """Return paths, given from the top of the repository, from the project's folder, as people declare them."""
+    inner = root.relative_to(work_tree(root) or root)
+    return tuple(os.path.relpath(path, inner) for path in paths)
 
 
 def collect(root: Path, one: Workspace, message: str) -> tuple[str, tuple[str, ...]]:
