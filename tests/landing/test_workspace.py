@@ -155,6 +155,22 @@ def test_a_removed_workspace_leaves_every_line_under_a_kept_ref(root: Path) -> N
     assert all(git(root, "cat-file", "-t", commit) == "commit" for commit in kept)
 
 
+def test_a_broken_commit_among_many_keeps_the_others_from_nothing(root: Path) -> None:
+    one = workspace.make(branch(root), "T1")
+    made = []
+    for number in range(9):
+        write(one.path, {"a.txt": f"attempt {number}\n"})
+        git(one.path, "commit", "--quiet", "--all", "-m", "attempt")
+        made.append(git(one.path, "rev-parse", "HEAD"))
+        git(one.path, "reset", "--quiet", "--hard", "HEAD~1")
+    tree = git(one.path, "rev-parse", f"{made[4]}^{{tree}}")
+    (one.path / ".git/objects" / tree[:2] / tree[2:]).unlink()
+    write(one.path / ".git", {"ORIG_HEAD": "1" * 40})
+    workspace.remove(root, one)
+    kept = git(root, "for-each-ref", "--format=%(objectname)", "refs/agentd/own/r1/commits").split()
+    assert sorted(kept) == sorted({*made} - {made[4]})
+
+
 def test_a_nested_repository_is_named_and_its_workspace_stays(root: Path) -> None:
     one = workspace.make(branch(root), "T1")
     inner = one.path / "inner"

@@ -178,11 +178,7 @@ def keep_commits(source: Lender, place: Path, name: str, known: str) -> int:
     name programs: its refs are read as text, and its objects as an alternate of the lender. Return how many were kept.
     """
     env = _with_objects(place)
-    tips = []
-    for commit in sorted(_named_commits(place / ".git")) if env else ():
-        with suppress(AgentdError):  # it is no commit, or not whole
-            if text(source.common, "rev-list", "--objects", "--max-count=1", commit, "--not", known, "--all", env=env):
-                tips.append(commit)
+    tips = list(_unkept(source, sorted(_named_commits(place / ".git")), known, env)) if env else []
     if tips:
         listed = text(source.common, "rev-list", "--parents", *tips, "--not", known, env=env).splitlines()
         parents = {parent for line in listed for parent in line.split()[1:]}
@@ -194,6 +190,20 @@ def keep_commits(source: Lender, place: Path, name: str, known: str) -> int:
         orders = "".join(f"update refs/agentd/{name}/{tip[:16]} {tip}\n" for tip in tips)
         run(source.common, "update-ref", "--stdin", stdin=orders.encode())
     return len(tips)
+
+
+def _unkept(source: Lender, commits: Sequence[str], known: str, env: Mapping[str, str]) -> Iterator[str]:
+    """Yield the commits that neither `known` nor a ref of the lender contains, without those that are not there or broken."""
+    most = () if len(commits) > 1 else ("--max-count=1",)
+    words = ("rev-list", "--objects", "--ignore-missing", *most, "--stdin", "--not", known, "--all")
+    try:
+        listed = text(source.common, *words, stdin="\n".join(commits).encode(), env=env) if commits else ""
+        found = {line.partition(" ")[0] for line in listed.splitlines()}
+        yield from (commit for commit in commits if commit in found)
+    except AgentdError:  # one of them is broken
+        half = len(commits) // 2
+        for part in (commits[:half], commits[half:]) if half else ():
+            yield from _unkept(source, part, known, env)
 
 
 def has_commit_of(source: Lender, place: Path, tree: str) -> bool:
