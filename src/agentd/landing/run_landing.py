@@ -14,7 +14,7 @@ from agentd.runs.work import Work
 from agentd.runs.worktree import landing_branch, landing_key
 
 SERVICE = "landing"
-WHOLE = "meta"  # what is done in a workspace of the run itself, across its tasks
+WHOLE = "all-tasks"  # what is done in a workspace of the run itself, across its tasks
 
 
 class Landing:

@@ -8,7 +8,6 @@ from agentd.git import trees
 from agentd.landing import task
 from agentd.landing.documents import CONFLICT, RED
 from agentd.landing.queue import Verdict
-from agentd.landing.run_landing import task_name
 from agentd.model.run import Outcome
 from agentd.proof import evidence
 from agentd.runs.work import Work
@@ -33,8 +32,10 @@ def bring(work: Work, subject: str, files: Sequence[str] = ()) -> Outcome:
         for name in (RED, CONFLICT):
             if (work.home / name).exists():
                 durable.remove(work.home / name, "document")
+        if work.parent is None:
+            return _forget(work, outcome)
         _note_landed(work)
-        return _forget(work, outcome) if work.parent is None else outcome
+        return outcome
     now = task.workspace_of(work)
     if now is not None and work.cwd.is_dir():
         begin(work, trees.pruned(work.cwd, now.base, work.project.own_folders()))
@@ -43,9 +44,9 @@ def bring(work: Work, subject: str, files: Sequence[str] = ()) -> Outcome:
 
 def _note_landed(work: Work) -> None:
     """Keep with the run that a task landed: the file of the task's own run is not asked for that."""
-    name, found = task_name(work), task.branch_of(work).landed()
+    found = task.branch_of(work).landed()
     with work.top.guard:
-        note_top(work, **{LANDED_TASKS: {**landed_tasks(work), name: found.get(name, "")}})
+        note_top(work, **{LANDED_TASKS: {**landed_tasks(work), work.item: found.get(work.item, "")}})
 
 
 def landed_tasks(work: Work) -> Mapping[str, Any]:
