@@ -168,6 +168,9 @@ def retire(work: Work, item: str) -> None:
 
 
 def cancel_pending(work: Work, reason: str) -> None:
-    for decision in keeper(work).state.decisions:
-        if decision.status == "pending":
+    """Cancel what a run and its children ask; what other children ask stays open."""
+    at = keeper(work)
+    mine = [] if at is work else [*work.items_above()]
+    for decision in at.state.decisions:
+        if decision.status == "pending" and decision.item.split("/")[: len(mine)] == mine:
             resolve(work, replace(decision, status="cancelled", resolution_reason=reason))
