@@ -29,7 +29,7 @@ from agentd.model.run import Outcome
 from agentd.runs import undelivered
 from agentd.runs.work import Work
 from agentd.runs.worktree import workspaces_folder
-from agentd.state.layout import point_home
+from agentd.state.layout import ALLOWED, point_home
 from agentd.state.reading import printable
 
 LANDED = "landed"  # the field of a task that says as which commit, and what proved it
@@ -50,7 +50,9 @@ def refuse_bad_names(names: Iterable[str], path: Path) -> None:
     listed = list(names)
     for name in listed:
         if not workspace.can_name(name) or name == WHOLE:
-            raise Corrupt(f"{path}: {name!r} cannot be the id of a task: {workspace.ALLOWED}.", f"edit {quoted(path)}")
+            raise Corrupt(
+                f"{path}: {name!r} cannot be the id of a task: use {ALLOWED}, at most 100.", f"edit {quoted(path)}"
+            )
     folded: dict[str, str] = {}
     for name in listed:
         other = folded.setdefault(name.casefold(), name)

@@ -22,11 +22,10 @@ from agentd.landing.run_branch import RunBranch
 from agentd.patterns import regex
 from agentd.runs.worktree import workspaces_folder
 from agentd.state import durable, reading
-from agentd.state.layout import NAME, point_home, private_folder
+from agentd.state.layout import ALLOWED, NEW_NAME, point_home, private_folder
 from agentd.values import dataclass
 
 RECORDS, RECORD, INDEX = "workspaces", "workspace.json", "index"
-ALLOWED = "use letters, digits, single dots, dashes and underscores, at most 100, and no .lock at the end"
 WHYS = ("", "conflict", "red")
 _HASH = regex("[0-9a-f]{40}|[0-9a-f]{64}")
 
@@ -76,7 +75,7 @@ class Return:
 
 def can_name(task: str) -> bool:
     """Whether a task can be called like this: it names a folder and, in git, a branch and refs."""
-    return bool(NAME.fullmatch(task)) and ".." not in task and not task.endswith((".", ".lock")) and len(task) <= 100
+    return bool(NEW_NAME.fullmatch(task)) and len(task) <= 100
 
 
 def make(
@@ -98,7 +97,9 @@ def make(
     if known:  # a kill came before it was ready
         folders.remove(place)
     if not can_name(task):
-        raise CouldNotStart(f"'{task}' cannot name a task: {ALLOWED}.", "rename it in the list of tasks")
+        raise CouldNotStart(
+            f"'{task}' cannot name a task: use {ALLOWED}, at most 100.", "rename it in the list of tasks"
+        )
     if os.path.lexists(place):
         raise CouldNotStart(f"{place} is in the way of the workspace.", f"mv {quoted(place)} {quoted(place)}-old")
     temp = place.with_name(f".{task}.{os.getpid()}.{time.monotonic_ns()}.tmp")

@@ -11,7 +11,7 @@ from typing import Any
 
 from agentd.errors import Corrupt, NotFound, RunNotFound, UsageError
 from agentd.state.codecs import Codec
-from agentd.state.layout import NAME, Place, folders_in
+from agentd.state.layout import ALLOWED, NAME, NEW_NAME, Place, folders_in
 from agentd.values import dataclass
 
 Places = Mapping[str, str]
@@ -42,7 +42,7 @@ class Layout:
     over           the home of runs that are over, which only `--all` and `--archived` list
     workflows      its tables, as YAML files in the package; the first has the family's name
     proved         this release performs every name in its tables, and the tests prove them sound
-    names          what a run may be called, and `allowed` the same in words
+    names          what a new run may be called, and `allowed` the same in words
     bare           a run is named without its workflow
     missing        the error for a run that is not there
     children_share children work on the documents of the run they belong to
@@ -73,8 +73,8 @@ class Layout:
     over: str = ""
     workflows: tuple[str, ...] = ()
     proved: bool = False
-    names: re.Pattern[str] = NAME
-    allowed: str = "letters, digits, dots, dashes and underscores"
+    names: re.Pattern[str] = NEW_NAME
+    allowed: str = ALLOWED
     bare: bool = False
     missing: type[NotFound] = RunNotFound
     children_share: bool = False

@@ -11,6 +11,10 @@ from agentd.errors import Corrupt
 from agentd.patterns import regex
 
 NAME = regex(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+NEW_NAME = regex(
+    r"(?!.*(?:\.\.|\.lock$))[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?"
+)  # git can have a branch of this name
+ALLOWED = "letters, digits, single dots, dashes and underscores, and no .lock at the end"
 OURS = ("config.toml", "changes", "specs", "archive", "workflows", "runs", "prompts")
 HOME_FILE = "agentd-home"
 
