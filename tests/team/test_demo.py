@@ -45,6 +45,9 @@ def test_the_specification_of_a_lean_demonstration_is_archived_like_any_other(aw
     assert adopted.code == 0, adopted.err
     name = adopted.data["change"]
     assert away.run("validate", name, "--strict", cwd=kept).code == 0
+    tasks = (kept / "agentd" / "changes" / name / "tasks.md").read_text()
+    assert "tally/" not in tasks, "which file belongs to which requirement is not known"
+    assert tasks.count("file: .agents-work/session/acceptance.json") == tasks.count("spec_ref: ")
     assert away.run("archive", name, cwd=kept).code == 0
     library = (kept / "agentd" / "specs" / f"{name}.md").read_text()
     assert "### R1 - the longest word is given" in library

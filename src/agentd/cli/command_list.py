@@ -13,7 +13,7 @@ COMMANDS = {
     "archive": "Merge a complete change's specs into the library.",
     "commit": "Commit exactly the files of a change.",
     "undo": "Take an archived change out of the library again.",
-    "abandon": "Take an active change away; it can be brought back.",
+    "abandon": "End a run, or take a change away and bring it back.",
     "validate": "Check the documents of changes and the spec library.",
     "run": "Start a run of any workflow.",
     "resume": "Go on with a run where it stopped.",

@@ -6,18 +6,15 @@ from agentd.cli.driving import project_for
 from agentd.cli.face import json_option, project_here
 from agentd.cli.output import tell
 from agentd.errors import UsageError
-from agentd.families.change.adoption import Criterion, Done, adopt, name_for
-from agentd.families.team import closing
 from agentd.landing import delivery
+from agentd.runs import commands
 
 
 @click.command()
 @click.argument("run")
 @click.option("--pr", is_flag=True, help="Push the branch and open a pull request with gh instead.")
 @click.option("--dry-run", is_flag=True, help="Show the summary, and do nothing.")
-@click.option(
-    "--into-library", is_flag=True, help="Make a change of the specification of a team session, for agentd archive."
-)
+@click.option("--into-library", is_flag=True, help="Make a change of what RUN has specified, for agentd archive.")
 @json_option
 def command(run: str, pr: bool, dry_run: bool, into_library: bool, as_json: bool) -> int:
     """Merge the branch of RUN into the branch that is checked out, if that is a fast-forward and nothing is uncommitted.
@@ -43,11 +40,9 @@ def command(run: str, pr: bool, dry_run: bool, into_library: bool, as_json: bool
 
 
 def _adopt(run: str, as_json: bool) -> int:
-    """Make a complete change of the specification of a session that is done."""
+    """Make a complete change of the specification of a run that is done."""
     project = project_for(as_json)
-    goal, criteria, files, source = closing.specification(project, run)
-    done = Done(goal, tuple(Criterion(*one) for one in criteria), files, source)
-    place = adopt(project, name_for(source), done)
+    source, place = commands.adopt(project, run)
     data = {"change": place.name, "folder": project.relative(place.folder), "next": f"agentd archive {place.name}"}
     lines = [f"✓ {data['folder']} has the specification of {source}", f"Next: {data['next']}"]
     return tell(as_json, data, lines)

@@ -1,18 +1,24 @@
-"""What a face can ask for on any run: start, go on, answer, stop. Each takes the project and returns values, printing nothing."""
+"""What a face can ask for on any run: start, go on, answer, stop, abandon. Each takes the project and returns values, printing nothing."""
 
 import re
+import shlex
 
-from agentd.errors import BadAnswer, GateClosed, MissingDescription, UsageError
+from agentd.errors import BadAnswer, GateClosed, MissingDescription, NotReady, UsageError
 from agentd.model.decision import Answer, Decision
-from agentd.runs import decisions
+from agentd.runs import decisions, ports
 from agentd.runs.choice import choose, writable
 from agentd.runs.family import load
+from agentd.runs.layout import Layout
 from agentd.runs.lifecycle import go_on, look, start
 from agentd.runs.project import Project
 from agentd.runs.report import Report, owner, pending
+from agentd.runs.work import work_on
 from agentd.state import answers, lock
 from agentd.state.codecs import State
 from agentd.state.layout import Place
+from agentd.values import dataclass
+
+ABANDON = "abandon"  # the entry of a table at which a person's command ends a run
 
 
 def run(project: Project, workflow: str, description: str, name: str = "", mode: str = "") -> Report:
@@ -87,6 +93,62 @@ def request_stop(project: Project, name: str) -> bool:
         return False
     answers.ask_to_stop(place.folder, project.who(), project.now())
     return True
+
+
+def adopt(project: Project, name: str) -> tuple[str, Place]:
+    """Make a complete run of what another has specified, by which that comes into the library; gives both."""
+    place = project.find(name)
+    work, families = work_on(project, place), [load(layout) for layout in project.layouts]
+    specified = load(work.layout).specified
+    adopting = next((family.adopt for family in families if family.adopt), None)
+    if specified is None or adopting is None:
+        raise UsageError(f"'{name}' is not a run that specifies something by itself.", f"agentd status {name}")
+    found = specified(work)
+    return found.source, adopting(project, found)
+
+
+@dataclass(frozen=True)
+class Abandoned:
+    """A run that a person ended: taken away and kept under a ref, or left in its folder."""
+
+    run: str
+    ref: str
+    folder: str
+
+
+def abandon(project: Project, name: str) -> Abandoned:
+    """End a run for good, wherever it stands. Refused while a process works on it."""
+    layout, bare = _family_named(project, name), name.rpartition("/")[2]
+    own = load(layout).abandon
+    if own:
+        return Abandoned(bare, own(project, bare), "")
+    place = project.find(name)
+    state = project.store(place).load()
+    workflow = project.workflow(state.run.workflow)
+    label, folder = f"{workflow.name}/{place.name}", project.relative(place.folder)
+    if state.run.result:
+        raise NotReady(f"{label} is finished already ({state.run.result}).", f"agentd status {label}")
+    if ABANDON not in workflow.entries:
+        what = f"The {workflow.name} workflow has no entry '{ABANDON}'; {folder} is all that there is of the run."
+        raise GateClosed(what, f"rm -r {shlex.quote(folder)}")
+    go_on(project, place, first=lambda work: ports.go_to(work, ABANDON, "the run was abandoned"))
+    return Abandoned(label, "", folder)
+
+
+def bring_back(project: Project, name: str) -> Report:
+    """Undo the last abandonment of a run that was taken away."""
+    own = load(_family_named(project, name)).bring_back
+    if own is None:
+        raise GateClosed(f"'{name}' was not taken away, so it cannot be brought back.", f"agentd status {name}")
+    return own(project, name.rpartition("/")[2])
+
+
+def _family_named(project: Project, name: str) -> Layout:
+    """The family of a run; the first one if there is no run of this name."""
+    family, _, bare = name.rpartition("/")
+    if family:
+        return project.layout(family)
+    return project.layout(project.find(name).family) if any(project.places(bare or "/")) else project.layouts[0]
 
 
 def _free_name(project: Project, workflow: str, description: str) -> str:

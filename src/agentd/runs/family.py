@@ -13,6 +13,7 @@ from agentd.model.workflow import Step, Workflow
 from agentd.runs.layout import Layout
 from agentd.runs.project import Project
 from agentd.runs.report import Report
+from agentd.runs.specification import Specification
 from agentd.runs.work import Work
 from agentd.state.codecs import State
 from agentd.state.layout import Place
@@ -62,6 +63,10 @@ class Family:
     explain   the error for a run that stopped, where its cause and its remedy are known
     new_name  a name for a run that a person gave none, from its description
     resume    go on with a run
+    specified what a run that is done has specified; None: its runs specify nothing
+    adopt     make a complete run of the specification of another, by which it comes into the library
+    abandon   take a run of this name away; gives the ref that keeps it. None: a run ends by the entry `abandon` of its table
+    bring_back undo that
     may_begin why an item has to wait while others are under way, or nothing; it is told once, however often the figures
               after its first colon change
     """
@@ -77,6 +82,10 @@ class Family:
     explain: Callable[[Work, Stop], AgentdError | None] = lambda work, stop: None
     new_name: Callable[[Project, str], str] | None = None
     resume: Resume | None = None
+    specified: Callable[[Work], Specification] | None = None
+    adopt: Callable[[Project, Specification], Place] | None = None
+    abandon: Callable[[Project, str], str] | None = None
+    bring_back: Callable[[Project, str], Report] | None = None
     may_begin: Callable[[Work, Item, Sequence[Item]], str] = lambda work, item, under_way: ""
 
 

@@ -11,39 +11,22 @@ from agentd.model.change import AffectedSpec, Impact, Proposal, Requirement, Sce
 from agentd.model.run import Run
 from agentd.runs import gitignore
 from agentd.runs.project import Project
+from agentd.runs.specification import Specification
 from agentd.state import durable, lock
 from agentd.state.layout import Place
 from agentd.state.store import new_state
-from agentd.values import dataclass
 
 LAST = "merge"  # the step at which a complete change waits for its archive
 
 
-@dataclass(frozen=True)
-class Criterion:
-    """Something that holds now, and how it is seen."""
-
-    title: str
-    seen: str
-
-
-@dataclass(frozen=True)
-class Done:
-    """Work that is done: what was wanted, what holds now, which files it changed, and where it comes from."""
-
-    goal: str
-    criteria: tuple[Criterion, ...]
-    files: tuple[str, ...]
-    source: str
-
-
-def adopt(project: Project, name: str, done: Done) -> Place:
+def adopt(project: Project, done: Specification) -> Place:
     """Write a complete change for work that is done; `agentd archive NAME` merges its spec into the library."""
+    name = name_for(done.source)
     place = LAYOUT.place(project.root, name)
-    if place.folder.exists():
+    if project.store(place).exists():
         raise AgentdError(f"There is a change '{name}' already.", f"agentd show {name}   # or choose another name")
     if not done.criteria:
-        raise UsageError(f"{done.source} has no criteria to keep.", "agentd log   # what it came to")
+        raise UsageError(f"{done.source} has no criteria to keep.", f"agentd log {done.source}")
     now = project.now()
     durable.make_folder(place.folder / "specs")
     gitignore.write(project.root, project.layouts)
@@ -57,7 +40,7 @@ def adopt(project: Project, name: str, done: Done) -> Place:
     return place
 
 
-def documents(name: str, done: Done, now: str) -> dict[str, str]:
+def documents(name: str, done: Specification, now: str) -> dict[str, str]:
     """The documents of a change by their paths in it."""
     goal = " ".join(done.goal.split())
     title = goal[:80]
@@ -70,17 +53,10 @@ def documents(name: str, done: Done, now: str) -> dict[str, str]:
         for number, one in enumerate(done.criteria, 1)
     )
     impact = Impact("minor", max(1, len(done.files)), 0, (AffectedSpec(name),), done.files)
+    # Which file belongs to which requirement is not known: each task names the document in which its criterion stands.
     listed = tuple(
-        Task(
-            "logic",
-            number,
-            f"Change {path}",
-            path,
-            "MODIFY",
-            f"{name}:R{min(number, len(requirements))}",
-            status="completed",
-        )
-        for number, path in enumerate(done.files or ("README.md",), 1)
+        Task("logic", number, one.title, done.document, "MODIFY", f"{name}:{one.id}", status="completed")
+        for number, one in enumerate(requirements, 1)
     )
     why = f"It was built in {done.source}, where the evidence for every criterion is kept."
     wanted = tuple(one.title for one in done.criteria)

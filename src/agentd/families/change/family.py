@@ -124,4 +124,7 @@ FAMILY = Family(
     unblock=LAYOUT.later("reentry.unblock"),
     explain=LAYOUT.later("explanation.explain"),
     resume=resume,
+    adopt=LAYOUT.later("adoption.adopt"),
+    abandon=LAYOUT.later("abandon.abandon"),
+    bring_back=LAYOUT.later("abandon.bring_back"),
 )

@@ -7,8 +7,8 @@ from agentd.families.team import LAYOUT, acceptance, session, workspaces
 from agentd.families.team.session_documents import ACCEPTANCE, REPORT, criteria
 from agentd.model.run import Outcome
 from agentd.patterns import regex
-from agentd.runs.project import Project
-from agentd.runs.work import Work, work_on
+from agentd.runs.specification import Criterion, Specification
+from agentd.runs.work import Work
 from agentd.workspaces import work_files
 
 BEGIN, END = "<!-- agentd: recorded -->", "<!-- agentd: end -->"
@@ -77,16 +77,18 @@ def close_session(work: Work) -> Outcome:
     return Outcome("done", f"{landed['branch']} at {landed['commit'][:12]}")
 
 
-def specification(project: Project, name: str) -> tuple[str, list[tuple[str, str]], tuple[str, ...], str]:
-    """What a session that is done has specified: its goal, each criterion with how it is seen, the files, and its name."""
-    place = project.find(name, LAYOUT.name)
-    work = work_on(project, place)
+def specification(work: Work) -> Specification:
+    """What a session that is done has specified."""
+    name = f"{LAYOUT.name}/{work.state.run.name}"
     if work.state.run.result != "done":
-        what = f"'{place.name}' is {work.state.run.phase}, not DONE: its specification is no part of the library yet."
-        raise GateClosed(what, f"agentd status team/{place.name}")
-    found = [(one.description, "; ".join(map(str, one.verify))) for one in criteria(work.read(ACCEPTANCE))]
+        what = f"'{name}' is {work.state.run.phase}, not DONE: its specification is no part of the library yet."
+        raise GateClosed(what, f"agentd status {name}")
+    found = tuple(
+        Criterion(one.description, "; ".join(map(str, one.verify))) for one in criteria(work.read(ACCEPTANCE))
+    )
     files = tuple(one["path"] for one in work_files.changed_files(work) if one["change_type"] != "deleted")
-    return str(work.state.fields.get("description") or place.name), found, files, f"team/{place.name}"
+    goal = str(work.state.fields.get("description") or work.state.run.name)
+    return Specification(goal, found, files, name, work.project.relative(work.home / ACCEPTANCE))
 
 
 def confirm_done(_: Work) -> Outcome:

@@ -113,4 +113,5 @@ FAMILY = Family(
     settled=task.settle,
     new_name=new_name,
     may_begin=may_begin,
+    specified=LAYOUT.later("closing.specification"),
 )

@@ -114,10 +114,33 @@ def fields(work: Work, event: str, details: Mapping[str, str]) -> Mapping[str, A
         shown[DECIDED] = decided_on(top)
     if event in ("end", "recover") and top.workflow.steps[step].kind == "each":
         shown["active_tasks"] = {}
-        if details.get("outcome") == "blocked":
-            shown[ASKED] = {"role": "given up", "words": details.get("note", "")}
         top.state = replace(top.state, shown="")
+        if details.get("outcome") == "blocked":
+            shown[ASKED] = {"role": "given up", "words": _why_given_up(top, step) or details.get("note", "")}
     return shown
+
+
+def show_no_task(top: Work) -> None:
+    """No task is under way any more: status.json shows where the session itself stands."""
+    note(top, active_tasks={})
+    top.state = replace(top.state, shown="")
+
+
+def _why_given_up(top: Work, step: str) -> str:
+    """The tasks that were given up, each with what its last role or check said and the person's own words."""
+    found = []
+    for one in listed(top):
+        store = ports.child_store(top, step, one.id)
+        state = store.peek() if store.exists() else None
+        if state is None or state.run.result != "blocked":
+            continue
+        asked, attempts = state.fields.get(ASKED), state.fields.get(ATTEMPTS)
+        said = f"{asked.get('role')}: {asked.get('words')}" if isinstance(asked, Mapping) else ""
+        tried_last = str(attempts[-1]) if isinstance(attempts, list) and attempts else ""
+        answers = [each for each in top.state.decisions if each.item == one.id and each.status == "answered"]
+        words = answers[-1].note if answers else ""
+        found.append(": ".join(filter(None, (one.id, said or tried_last, words))))
+    return "; ".join(found)[:1000]
 
 
 def decided_on(top: Work) -> dict[str, str]:

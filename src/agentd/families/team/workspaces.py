@@ -102,7 +102,11 @@ def resume_landing(work: Work) -> Outcome:
 
 
 def put_aside(work: Work) -> Outcome:
-    return work_landing.put_aside(work)
+    """A task, or the session, is given up: its workspaces go, and all that was written in them is kept."""
+    outcome = work_landing.put_aside(work)
+    if work.parent is None:
+        session.show_no_task(work)
+    return outcome
 
 
 def tip(work: Work) -> str:
