@@ -154,6 +154,10 @@ def test_a_role_that_fails_is_told_with_its_own_reason_not_with_an_earlier_quest
 def test_a_loop_that_cannot_go_on_names_the_task_that_was_given_up(session: Session) -> None:
     session.script(code={"say": say("BLOCKED", "No way.")})
     assert session.start("--lean").code == 4
-    assert session.decide("give_up").code == 4
+    assert session.decide("give_up", "It is not worth it.").code == 4
     (open_one,) = session.pending()
-    assert "given up: T-001 blocked" in open_one["question"]
+    assert "(given up: T-001: Coder: No way.: It is not worth it.)" in open_one["question"]
+    log = session.sandbox.run("log", f"team/{NAME}").out
+    (line,) = [line for line in log.splitlines() if "child=lean_implement/T-001" in line and "outcome=blocked" in line]
+    assert "step=code" in line
+    assert "note=No way." in line, "the diary of a task is kept when the task begins anew"

@@ -19,4 +19,4 @@ def command(run: str, decision: str, value: str, note: str, as_json: bool) -> in
     """Answer DECISION of RUN with VALUE. The first valid answer counts; whoever works on the run takes it up."""
     asked, said, report = commands.answer(project_for(as_json), run, decision, value, note)
     data = {"decision": decision_data(asked), "answer": said.value, "by": said.by, "next": report.next}
-    return tell(as_json, data, (f"Recorded: {asked.question} {said.value}", f"Next: {report.next}"))
+    return tell(as_json, data, (f"Recorded: {asked.title}", f"  → {said.value}", f"Next: {report.next}"))

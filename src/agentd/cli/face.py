@@ -81,7 +81,10 @@ def show(report: Report, as_json: bool) -> int:
         say(f"  child   {child}: {word}")
     for decision in report.decisions:
         about = f" (about {', '.join(decision.shown)})" if decision.shown else ""
-        say(f"  open    {decision.id}: {decision.question}{about}")
+        first, *more = decision.question.splitlines() or [""]
+        say(f"  open    {decision.id}: {first}{about}")
+        for line in more:
+            say(f"            {line}")
         for option in decision.options:
             say(f"            {option.value:<12} {option.label}")
     say(f"Next: {report.next}")

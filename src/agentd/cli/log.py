@@ -9,7 +9,7 @@ from agentd.cli import timing_rows
 from agentd.cli.face import json_option, project_here
 from agentd.cli.output import tell
 from agentd.errors import UsageError
-from agentd.runs import overview, timing
+from agentd.runs import diaries, overview, timing
 from agentd.runs.project import Project
 
 
@@ -22,7 +22,7 @@ from agentd.runs.project import Project
 @click.option("--timing", "timed", is_flag=True, help="Where the time went: command by command and step by step.")
 @json_option
 def command(run: str, last: int | None, raw: bool, call: str, follow: bool, timed: bool, as_json: bool) -> int:
-    """The diary of RUN: every step, outcome and decision, oldest first."""
+    """The diary of RUN and its children: every step, outcome and decision, oldest first."""
     if timed and (last or raw or call or follow):
         raise UsageError("--timing shows the whole run and cannot be combined.", f"agentd log {run} --timing")
     project = project_here(as_json)
@@ -30,13 +30,15 @@ def command(run: str, last: int | None, raw: bool, call: str, follow: bool, time
         return show_raw(project, run, call, last, as_json)
     if timed:
         return show_timing(project, run, as_json)
-    folder, events = overview.log(project, run, last or 0)
+    folder, every = diaries.log(project, run)
+    events = every[-(last or 0) :]
     tell(as_json, {"folder": project.relative(folder), "events": events}, map(line, events))
+    seen = {*map(str, every)}
     while follow and not as_json and overview.holder(project, run) is not None:
         time.sleep(0.2)
-        seen = events[-1].get("n", 0) if events else 0
-        events = overview.log(project, run)[1]
-        tell(False, {}, (line(event) for event in events if event.get("n", 0) > seen))
+        new = [event for event in diaries.log(project, run)[1] if str(event) not in seen]
+        seen |= {*map(str, new)}
+        tell(False, {}, map(line, new))
     return 0
 
 
@@ -58,5 +60,11 @@ def show_timing(project: Project, run: str, as_json: bool) -> int:
 def line(event: dict[str, Any]) -> str:
     """One entry as a line."""
     known = ("n", "at", "event", "phase", "clock")
-    rest = "  ".join(f"{key}={value}" for key, value in event.items() if key not in known)
+    rest = "  ".join(f"{key}={first_line(value)}" for key, value in event.items() if key not in known)
     return f"{str(event.get('at', ''))[:19]}  {event.get('phase', '')!s:<13} {event.get('event', '')!s:<8} {rest}"
+
+
+def first_line(value: Any) -> str:
+    """A value of an entry, which has one line in the diary; `--json` has all of it."""
+    first, _, more = str(value).partition("\n")
+    return f"{first} …" if more else first

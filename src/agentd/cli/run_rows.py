@@ -6,6 +6,7 @@ from typing import Any
 from agentd.runs.overview import Unreadable
 from agentd.runs.report import Report
 
+LAST = ("agentd commit ", "agentd deliver ")  # what is left to do with a run that is finished
 FIRST = 'agentd plan my-change "what should change"'
 
 
@@ -15,7 +16,8 @@ def is_open(entry: Report | Unreadable) -> bool:
 
 
 def next_command(entries: Iterable[Report | Unreadable]) -> str:
-    """What a person types next in a project: what mends a run, else takes the latest one on, else commits it, else begins."""
+    """What a person types next in a project: what mends a run, else takes the latest one on, else commits or delivers it,
+    else begins."""
     every = list(entries)
     wanting = list(filter(is_open, every))
     broken = next((entry for entry in wanting if not isinstance(entry, Report)), None)
@@ -24,7 +26,7 @@ def next_command(entries: Iterable[Report | Unreadable]) -> str:
     reports = (entry for entry in wanting if isinstance(entry, Report))
     latest = max(reports, key=lambda report: (bool(report.decisions), report.updated_at), default=None)
     if latest is None:
-        ended = (entry for entry in every if isinstance(entry, Report) and entry.next.startswith("agentd commit "))
+        ended = (entry for entry in every if isinstance(entry, Report) and entry.next.startswith(LAST))
         latest = max(ended, key=lambda report: report.updated_at, default=None)
     return latest.next if latest else FIRST
 

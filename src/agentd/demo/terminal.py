@@ -53,12 +53,9 @@ class Terminal:
         def ask(decision: Decision) -> Answer | None:
             answer = told(decision)
             header = f"[{decision.header}] " if decision.header else ""
-            first, *more = decision.question.splitlines()
-            for line in (f"? {header}{first}", *(f"    {line}" for line in more[:-1])):
-                if more:
-                    self.tell(line)
-            last = f"    {more[-1]}" if more else f"? {header}{first}"
-            self.tell(f"{last} → {answer.value if answer else ''}")
+            between = "\n" if "\n" in decision.question else " "
+            asked = f"? {header}{decision.question}{between}→ {answer.value if answer else ''}"
+            self.tell(asked.replace("\n", "\n    "))
             return answer
 
         say = (lambda _: None) if brief else self.tell

@@ -58,6 +58,11 @@ class Decision:
     item: str = ""
     visit: int = 0
 
+    @property
+    def title(self) -> str:
+        """The first line of the question, for where it is only named."""
+        return self.question.partition("\n")[0]
+
 
 class Answer(NamedTuple):
     """What a person said to a decision: one of its values, with an optional note.

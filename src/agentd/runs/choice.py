@@ -42,6 +42,6 @@ def choose(decision: Decision, answer: Answer, run: str = "RUN") -> Answer:
         return answer._replace(decision=decision.id, value=writable(answer.value.strip()))
     known = ", ".join(option.value for option in decision.options)
     raise BadAnswer(
-        f"'{answer.value}' does not answer {decision.id} ({decision.question}); the answers are: {known}.",
+        f"'{answer.value}' does not answer {decision.id} ({decision.title}); the answers are: {known}.",
         "agentd status",
     )

@@ -11,7 +11,7 @@ from agentd.runs import uncommitted, unfinished
 from agentd.runs.project import Project
 from agentd.runs.report import Report, report
 from agentd.runs.unfinished import Unfinished
-from agentd.state import journal, lock, reading
+from agentd.state import lock, reading
 from agentd.values import dataclass
 
 
@@ -69,22 +69,6 @@ def _cut_off(found: Report, note: Unfinished | None) -> Report:
         return found
     words = f"the {note.command} was cut off; the same command finishes it"
     return replace(found, doing="interrupted", note=words, next=f"agentd {note.command} {note.run}")
-
-
-def log(project: Project, name: str, last: int = 0) -> tuple[Path, list[dict[str, Any]]]:
-    """The diary of a run, each save once: a save that was cut off and made again counts as its last telling.
-
-    An archive that was undone is told although its saves are counted again from there.
-    """
-    place = project.find(name)
-    events: dict[Any, dict[str, Any]] = {}
-    undone = 0
-    for number, event in enumerate(journal.read(place.folder)):
-        undone += event.get("event") == journal.UNDONE
-        key = (undone, event.get("n")) if type(event.get("n")) is int else f"line {number}"
-        events.pop(key, None)
-        events[key] = event
-    return place.folder, list(events.values())[-last:]
 
 
 def transcripts(project: Project, name: str, call: str = "") -> Iterator[tuple[str, list[str]]]:

@@ -12,7 +12,7 @@ from agentd.engine.drive import drive
 from agentd.engine.waves import Item
 from agentd.model.run import Intent, Outcome, Run
 from agentd.model.workflow import Step, Workflow, is_check
-from agentd.runs import decisions, progress, state_guard
+from agentd.runs import decisions, diaries, progress, state_guard
 from agentd.runs.family import family_of
 from agentd.runs.work import Work
 from agentd.state import answers, crash, durable, layout
@@ -77,6 +77,8 @@ class Ports:
         for name in run.clear:
             if name.startswith("children/"):
                 gone = self.work.store.folder / name
+                durable.refuse_links(gone, "cleared")
+                diaries.keep(self.work.store.folder, gone)
                 _clear_folder(gone)
                 state_guard.forget_children(self.work, gone)
             else:
@@ -182,7 +184,6 @@ def child_store(work: Work, step: str, item: str) -> Store:
 
 def _clear_folder(folder: Path) -> None:
     """Children of a rewound step; gone as a whole, twice does no harm."""
-    durable.refuse_links(folder, "cleared")
     try:
         if folder.is_dir():
             shutil.rmtree(folder)

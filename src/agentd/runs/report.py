@@ -197,7 +197,7 @@ def _doing(
     if holder is not None:
         return "working", f"process {holder.get('pid', '?')} on {holder.get('host', '?')}"
     if open_ones:
-        return "waiting", open_ones[0].question
+        return "waiting", open_ones[0].title
     step = workflow.steps.get(run.step)
     if step is not None and step.kind == "end":
         return "finished", run.result

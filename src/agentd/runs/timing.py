@@ -1,15 +1,14 @@
 """Where the time of a run went, read from its diaries. It changes nothing, and follows no link."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from agentd.model.stamp import Part
 from agentd.model.waterfall import Command, Diary, Step, Waterfall, waterfall
+from agentd.runs.diaries import DEEPEST, own_children
 from agentd.runs.project import Project
-from agentd.state import journal, layout
-
-DEEPEST = 8
+from agentd.state import journal
 
 
 def timing(project: Project, name: str) -> tuple[Path, Waterfall]:
@@ -20,20 +19,8 @@ def timing(project: Project, name: str) -> tuple[Path, Waterfall]:
 
 def diary(folder: Path, depth: int = 0) -> Diary:
     """The diary of the run in a folder, with those of its children."""
-    below = {} if depth >= DEEPEST else dict(_children(folder / "children", depth))
-    return Diary(journal.read(folder), below)
-
-
-def _children(folder: Path, depth: int) -> Iterator[tuple[tuple[str, str], Diary]]:
-    for step in _folders(folder):
-        for item in _folders(folder / step):
-            yield (step, item), diary(folder / step / item, depth + 1)
-
-
-def _folders(folder: Path) -> list[str]:
-    if folder.is_symlink() or not folder.is_dir():
-        return []
-    return [name for name in layout.folders_in(folder) if not (folder / name).is_symlink()]
+    found = () if depth >= DEEPEST else own_children(folder)
+    return Diary(journal.read(folder), {(step, item): diary(place, depth + 1) for step, item, place in found})
 
 
 def to_data(found: Waterfall) -> dict[str, Any]:
