@@ -25,7 +25,7 @@ from agentd.state.store import Store, new_state
 
 STEPS = 1000
 ROUNDS = 5
-RATIO_LIMIT = 3.3
+RATIO_LIMIT = 2.5
 GROWTH_LIMIT = 1.3
 
 

@@ -95,7 +95,8 @@ def runs(root: Path) -> list[Path]:
 
 
 def check_diaries(root: Path, kills: int) -> None:
-    """Numbers without gaps up to the state's own; no line lost but the ones that kills tore, and those are closed."""
+    """Numbers without gaps up to the state's own; no line lost but the ones that kills tore, and those are closed. A save
+    tells at most two of them: a step's end and the next one's beginning."""
     torn = 0
     for folder in runs(root):
         state = lossless_yaml.parse_bytes((folder / "STATE.yaml").read_bytes(), "STATE.yaml").data
@@ -107,7 +108,7 @@ def check_diaries(root: Path, kills: int) -> None:
         assert data.endswith(b"\n"), f"{folder}: a torn line was left open"
         torn += journal.scan(folder).torn
         again = Counter(json.loads(line)["n"] for line in data.splitlines() if line.endswith(b"}"))
-        assert again.total() - len(again) <= kills, f"{folder}: saves told more often than kills explain: {again}"
+        assert again.total() - len(again) <= 2 * kills, f"{folder}: saves told more often than kills explain: {again}"
     assert torn <= kills, f"{torn} torn lines after {kills} kills"
 
 
@@ -166,7 +167,7 @@ def check_readable(sandbox: Sandbox) -> None:
     for folder in runs(sandbox.root):
         saves = lossless_yaml.parse_bytes((folder / "STATE.yaml").read_bytes(), "STATE.yaml").data["run"]["saves"]
         told_of = [event["n"] for event in told(folder)]
-        assert told_of[-1:] in ([saves], [saves + 1]), f"{folder}: state {saves}, diary {told_of}"
+        assert told_of[-1] - saves in (0, 1, 2), f"{folder}: state {saves}, diary {told_of}"
     for folder, phase, kept in implementations(sandbox.root):
         assert phase != "implementing" or trees.kept(sandbox.root, f"{folder.name}/base") == kept["base"]
 

@@ -40,6 +40,29 @@ def test_each_save_is_one_numbered_line_in_the_diary(tmp_path: Path) -> None:
     assert store.load().fields["created_at"] == "t1"
 
 
+def test_what_was_noted_is_saved_with_what_comes_next(tmp_path: Path) -> None:
+    store = Store(tmp_path, PLAIN)
+    state = store.save(new_state(RUN), "t1", "start")
+    state = store.note(replace(state, run=replace(RUN, step="b")), "t2", "end")
+    assert (Store(tmp_path, PLAIN).load().saves, len(journal.read(tmp_path))) == (1, 1)
+    state = store.save(replace(state, run=replace(RUN, step="b", begun=True)), "t3", "begin")
+    assert [(event["n"], event["at"], event["event"]) for event in journal.read(tmp_path)] == [
+        (1, "t1", "start"),
+        (2, "t2", "end"),
+        (3, "t3", "begin"),
+    ]
+    assert (Store(tmp_path, PLAIN).load().saves, state.saves, store.noted) == (3, 3, [])
+
+
+def test_what_was_noted_overrules_no_phase_that_was_set_meanwhile(tmp_path: Path) -> None:
+    store = Store(tmp_path, PLAIN)
+    state = store.note(store.save(new_state(RUN), "t1", "start"), "t2", "end")
+    store.path.write_text(store.path.read_text().replace("phase: one", "phase: two"))
+    with pytest.raises(Corrupt, match="phase was set to 'two' while agentd was working in 'one'"):
+        store.flush(state, "t3")
+    assert (store.load().run.phase, len(journal.read(tmp_path))) == ("two", 1)
+
+
 def test_a_comment_written_while_agentd_works_survives(tmp_path: Path) -> None:
     store = Store(tmp_path, PLAIN)
     state = store.save(new_state(RUN), "t1", "start")

@@ -25,7 +25,7 @@ class Ports(Protocol):
         """A name and a time for a new attempt at a step."""
 
     def save(self, run: Run, event: str, **details: str) -> None:
-        """Make the run durable and tell the diary."""
+        """Make the run durable and tell the diary; the `end` of a step no later than the `begin` of the next, or the stop."""
 
     def clear(self, run: Run) -> None:
         """Remove what `run.clear` names; doing it twice does no harm."""

@@ -29,8 +29,9 @@ def saves(events: list[Event]) -> list[Event]:
     undone = 0
     for number, event in enumerate(events):
         undone += event.get("event") == journal.UNDONE
-        key = (undone, event.get("n")) if type(event.get("n")) is int else f"line {number}"
-        found.pop(key, None)
+        key: Any = (undone, event.get("n")) if type(event.get("n")) is int else f"line {number}"
+        if found.pop(key, None):
+            found.pop((undone, event["n"] + 1), None)  # the save that was cut off may have told of two events
         found[key] = event
     return list(found.values())
 
@@ -40,7 +41,7 @@ def keep(folder: Path, gone: Path) -> None:
     home = folder / "children"
     for path in sorted(gone.rglob(journal.NAME)):
         child = path.parent.relative_to(home).as_posix().replace("/children/", "/")
-        journal.extend(home, [{"child": child, **event} for event in journal.read(path.parent)])
+        journal.append(home, *({"child": child, **event} for event in journal.read(path.parent)))
 
 
 def children(folder: Path, depth: int = 0, above: str = "") -> Iterator[tuple[str, Path]]:

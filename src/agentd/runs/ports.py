@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agentd import process
 from agentd.engine.advance import drop_children, enter, settle, start
-from agentd.engine.decide import Stop
+from agentd.engine.decide import Stop, names
 from agentd.engine.drive import drive
 from agentd.engine.waves import Item
 from agentd.model.run import Intent, Outcome, Run
@@ -32,6 +32,8 @@ def go(work: Work, command: str = "", steps: int | None = None) -> Stop:
     work.resting = False
     try:
         _, stop = drive(work.workflow, work.state.run, Ports(work), command, steps)
+        work.flush()
+        _tell(work)
     finally:
         work.end_services()
     if work.resting:
@@ -164,9 +166,22 @@ def save(work: Work, run: Run, event: str, **details: str) -> None:
     shown = family_of(work).fields(work, event, details)
     fields = {**work.state.fields, "last_action": details.get("step", event), **shown}
     work.state = replace(work.state, fields=fields)
-    work.keep(event, **{key: text for key, text in details.items() if text})
-    for line in progress.lines(work, event, details):
-        work.say(line)
+    soon = event == "end" and _goes_on(work.workflow, run)
+    work.keep(event, soon, **{key: text for key, text in details.items() if text})
+    work.unsaid += progress.lines(work, event, details)
+    if not soon:
+        _tell(work)
+
+
+def _goes_on(workflow: Workflow, run: Run) -> bool:
+    """Whether the run goes on with nothing to look at and nobody to ask, so that the save of what comes next is at hand."""
+    step = workflow.steps[run.step]
+    return step.kind in ("do", "each") and not run.clear and not names(step, run)
+
+
+def _tell(work: Work) -> None:
+    while work.unsaid:
+        work.say(work.unsaid.pop(0))
 
 
 def _model(work: Work) -> str:

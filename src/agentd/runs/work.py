@@ -48,6 +48,7 @@ class Work:
         self.parent = parent
         self.guard = threading.RLock()  # children may run side by side and all keep their calls here
         self.resting = False
+        self.unsaid: list[str] = []  # until what it tells of is saved
         self.laps: Laps = Laps(parent.laps if parent else None)
         self.services: dict[str, Service] = {}
         # Of a run at the top, with all below it: each as agentd last saw it; None before it has looked.
@@ -121,8 +122,11 @@ class Work:
         """All of the family's own fields, durable with the next save."""
         self.state = replace(self.state, fields=fields)
 
-    def keep(self, event: str, **details: str) -> None:
-        """Make the state as it is now durable; first what a child's agent left with the run it is in, lest it be lost."""
+    def keep(self, event: str, soon: bool = False, **details: str) -> None:
+        """Make the state as it is now durable; first what a child's agent left with the run it is in, lest it be lost.
+
+        `soon`: another save follows at once, and may do it for both; a person's answer does not wait for that.
+        """
         top = self.top
         with top.guard:
             if top is not self and top.state is not top.saved:
@@ -133,8 +137,17 @@ class Work:
                 return self.store.save(self.state, self.project.now(), event, **stamped)
 
             decided = self.state.decisions != self.saved.decisions
+            if soon and not decided:
+                self.state = self.store.note(self.state, self.project.now(), event, **stamped)
+                return
             self.state = self.saved = persistently(save) if decided else save()
         self.laps.close("save")
+
+    def flush(self) -> None:
+        """Make durable what waits for a save that did not follow."""
+        with self.top.guard:
+            if self.store.noted:
+                self.state = self.saved = self.store.flush(self.state, self.project.now())
 
     def write(self, name: str, text: str) -> None:
         """A document of the run, written so that a kill leaves the old one or the new one."""

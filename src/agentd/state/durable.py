@@ -96,8 +96,8 @@ def replace(path: Path, data: bytes, role: str, mode: int | None = None, folder:
     crash.leave(moment)
 
 
-def append(path: Path, line: bytes, role: str, folder: int | None = None) -> None:
-    """Add one line; a torn line that a crash left behind is closed first, so that it never swallows this one."""
+def append(path: Path, lines: bytes, role: str, folder: int | None = None) -> None:
+    """Add lines; a torn line that a crash left behind is closed first, so that it never swallows the first of them."""
     moment = crash.enter(role)
     with folder_of(path, folder) as folder:
         with _opened(path.name, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, folder) as fd:
@@ -105,7 +105,7 @@ def append(path: Path, line: bytes, role: str, folder: int | None = None) -> Non
                 size = os.fstat(fd).st_size
                 torn = size and os.pread(fd, 1, size - 1) != b"\n"
                 try:
-                    _write(fd, b"\n" + line if torn else line, moment)
+                    _write(fd, b"\n" + lines if torn else lines, moment)
                 except OSError:
                     os.ftruncate(fd, size)
                     raise

@@ -22,14 +22,9 @@ class Reading(NamedTuple):
     torn: int
 
 
-def append(folder: Path, event: Mapping[str, Any], known: int | None = None) -> None:
-    """Add an event; it is on the disk when this returns. `known` is the folder, if `durable.folder_of` has opened it."""
-    extend(folder, (event,), known)
-
-
-def extend(folder: Path, events: Iterable[Mapping[str, Any]], known: int | None = None) -> None:
-    """Add events with one write."""
-    lines = "".join(_compact(dict(event)) + "\n" for event in events)
+def append(folder: Path, *events: Mapping[str, Any], known: int | None = None) -> None:
+    """Add events; they are on the disk when this returns. `known` is the folder, if `durable.folder_of` has opened it."""
+    lines = "".join(f"{_compact(dict(event))}\n" for event in events)
     data = lines.encode("utf-8", "backslashreplace")  # a lone surrogate becomes its JSON escape
     durable.append(folder / NAME, data, "journal", known)
 

@@ -29,6 +29,7 @@ class Store:
         self._known: Mapping[str, Any] = {}
         self._phase = ""
         self._text = b""
+        self.noted: list[dict[str, Any]] = []
 
     @cached_property
     def path(self) -> Path:
@@ -67,17 +68,30 @@ class Store:
 
     def save(self, state: State, at: str, event: str, **details: Any) -> State:
         """The state as saved. A person's edit of the file meanwhile is kept; an edited phase stops the work."""
+        state = replace(state, saves=state.saves + 1)
+        return self._write(state, at, [*self.noted, _told(state, at, event, details)])
+
+    def note(self, state: State, at: str, event: str, **details: Any) -> State:
+        """The state to save next: that save, or else `flush`, writes the line of this one too."""
+        state = replace(state, saves=state.saves + 1)
+        self.noted.append(_told(state, at, event, details))
+        return state
+
+    def flush(self, state: State, at: str) -> State:
+        """The state as saved, with what was noted."""
+        return self._write(state, at, self.noted)
+
+    def _write(self, state: State, at: str, lines: list[dict[str, Any]]) -> State:
         edited, gone = self._edits()
         ours = {key: value for key, value in state.fields.items() if key not in gone} if gone else state.fields
         fields = {self.codec.created_key: at, **ours, **edited, self.codec.updated_key: at}
-        state = replace(state, fields=_ordered(fields, self.codec), saves=state.saves + 1)
-        line = {"n": state.saves, "at": at, "event": event, "phase": state.run.phase, **details}
+        state = replace(state, fields=_ordered(fields, self.codec))
         with durable.folder_of(self.path) as folder:
-            journal.append(self.folder, line, folder)
+            journal.append(self.folder, *lines, known=folder)
             data = encode(self.codec, state)
             text = self._render(data)
             durable.replace(self.path, text, self.role, folder=folder)
-        self._known, self._phase, self._text = data, state.run.phase, text
+        self._known, self._phase, self._text, self.noted = data, state.run.phase, text, []
         return state
 
     def put_back(self, *keys: str) -> list[str]:
@@ -209,6 +223,11 @@ class Store:
 def new_state(run: Run, **fields: Any) -> State:
     """The state of a run that has not been saved yet."""
     return State(run, fields={key: value for key, value in fields.items() if value})
+
+
+def _told(state: State, at: str, event: str, details: Mapping[str, Any]) -> dict[str, Any]:
+    """A line of the diary."""
+    return {"n": state.saves, "at": at, "event": event, "phase": state.run.phase, **details}
 
 
 def _ordered(fields: Mapping[str, Any], codec: Codec) -> dict[str, Any]:
