@@ -1,11 +1,11 @@
 """What a role is sent and what it replies: the JSON of the contract, read and checked. Text in, values out."""
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
 from agentd.patterns import regex
+from agentd.text.json_objects import one_with
 from agentd.values import dataclass
 
 STATUSES = ("OK", "BLOCKED", "NEEDS_INFO", "NEEDS_DECISION", "FAIL")
@@ -16,9 +16,7 @@ PERSON = ("user", "orchestrator", "ask_user", "person")
 BLOCKING_COMMENTS = ("major", "blocker")
 BLOCKING_FINDINGS = ("high", "critical")
 PASS_WITH_NOTES, NEEDS_FIXES, PASS = "PASS WITH NOTES", "NEEDS FIXES", "PASS"
-MOST_BROKEN = 1000
 _WORD = regex("[A-Za-z]+")
-_OBJECT = regex(r'\{\s*["}]')
 VERDICTS = (PASS, PASS_WITH_NOTES, NEEDS_FIXES)
 
 
@@ -57,18 +55,9 @@ class Result:
 
 def read(text: str, allowed: Sequence[str]) -> tuple[Result | None, str]:
     """The one result that a reply states, or why there is none. Prose around it is passed over, a second result is not."""
-    try:
-        found = [each for each in _objects(text) if "status" in each]
-    except ValueError as error:
-        return None, str(error)
-    different = {json.dumps(each, sort_keys=True): each for each in found}
-    if not different:
-        return None, "the reply has no JSON object with a status"
-    if len(different) > 1:
-        return None, f"the reply has {len(different)} different results"
-    data = next(iter(different.values()))
-    problem = _problem(data, allowed)
-    if problem:
+    data, problem = one_with(text, "status")
+    problem = problem or _problem(data or {}, allowed)
+    if data is None or problem:
         return None, problem
     parts = {name: data.get(name) or {} for name in ("artifacts", "gates", "next")}
     return Result(data["status"].strip().upper(), data["summary"].strip(), **parts), ""
@@ -91,24 +80,6 @@ def _problem(data: Mapping[str, Any], allowed: Sequence[str]) -> str:
         if artifacts.get(name) is not None and not isinstance(artifacts[name], list):
             return f"artifacts.{name} must be a list"
     return ""
-
-
-def _objects(text: str) -> Iterator[Mapping[str, Any]]:
-    """The JSON objects of a text, from the left; what is inside of one is not looked at again.
-
-    ValueError where too many braces begin no object: each costs as much time as the text is long.
-    """
-    decoder, at, broken = json.JSONDecoder(), 0, 0
-    while begun := _OBJECT.search(text, at):
-        try:
-            found, at = decoder.raw_decode(text, begun.start())
-        except (ValueError, RecursionError):
-            at, broken = begun.start() + 1, broken + 1
-            if broken > MOST_BROKEN:
-                raise ValueError(f"the reply has more than {MOST_BROKEN} broken JSON objects") from None
-            continue
-        if isinstance(found, Mapping):
-            yield found
 
 
 def outcome(result: Result, role: str, words: Sequence[str]) -> tuple[str, str]:
