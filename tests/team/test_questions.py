@@ -40,6 +40,23 @@ def test_a_severe_finding_blocks_however_it_is_written(severity: str) -> None:
     assert contract.outcome(result, "Security", ["ok", "needs_decision", "blocked"])[0] == "blocked"
 
 
+@pytest.mark.parametrize(("severity", "word"), [("low", "ok"), ("Info", "ok"), ("severe", "needs_decision")])
+def test_a_finding_of_a_severity_that_nobody_knows_is_for_the_person(severity: str, word: str) -> None:
+    result, _ = contract.read(say(findings=[{"severity": severity}]), ("OK",))
+    assert result is not None
+    assert contract.outcome(result, "Security", ["ok", "needs_decision", "blocked"])[0] == word
+
+
+@pytest.mark.parametrize(
+    ("failed", "word"),
+    [(2, "blocked"), ("2", "blocked"), (["test_a"], "blocked"), ("0 of 12", "ok"), ([], "ok"), (None, "ok")],
+)
+def test_failed_tests_block_however_qa_counts_them(failed: object, word: str) -> None:
+    result, _ = contract.read(say(test_results={"failed": failed}), ("OK",))
+    assert result is not None
+    assert contract.outcome(result, "QA", ["ok", "blocked"])[0] == word
+
+
 @pytest.mark.parametrize("junk", ["{" * 200_000, '{"\n' * 100_000, '{ "a":\n' * 100_000])
 def test_a_reply_of_braces_is_unreadable_at_once(junk: str) -> None:
     began = time.process_time()

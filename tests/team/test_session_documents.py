@@ -27,6 +27,11 @@ def criterion(**values: Any) -> str:
     return json.dumps({"acceptance_criteria": [{key: value for key, value in one.items() if value is not None}]})
 
 
+def test_files_that_are_declared_as_plain_text_are_not_taken_for_none() -> None:
+    with pytest.raises(Invalid, match="T-001: files_expected must be a list"):
+        tasks(plan(task(files_expected="tally/top.py")))
+
+
 @pytest.mark.requirement(158, 296)
 def test_a_full_specification_needs_a_definition_of_done_and_a_lean_one_does_not() -> None:
     assert problem("spec.md", SPEC) == problem("spec.md", SPEC, lean=True) == ""

@@ -16,7 +16,7 @@ from agentd.runs.report import decision_data
 @click.option("--note", default="", help="Words to keep with the answer.")
 @json_option
 def command(run: str, decision: str, value: str, note: str, as_json: bool) -> int:
-    """Answer DECISION of RUN with VALUE. The first valid answer counts; whoever works on the run takes it up."""
+    """Answer DECISION of RUN with VALUE. The first valid answer counts; the process that works on the run takes it up."""
     asked, said, report = commands.answer(project_for(as_json), run, decision, value, note)
     data = {"decision": decision_data(asked), "answer": said.value, "by": said.by, "next": report.next}
     return tell(as_json, data, (f"Recorded: {asked.title}", f"  → {said.value}", f"Next: {report.next}"))

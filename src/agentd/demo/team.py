@@ -32,9 +32,10 @@ ANSWERS: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class Shown:
-    """What the demonstration came to."""
+    """The result of the demonstration."""
 
     folder: Path
+    lean: bool
     report: Report
     tests: str
     kept: Mapping[str, bool]
@@ -75,7 +76,7 @@ def demonstrate(keep: Path | None, say: Callable[[str], None], lean: bool) -> Sh
         "its_tests_are_green": done.ended == "exit" and done.code == 0,
         "no_workspace_is_left": not (terminal.folder.parent / f"{terminal.folder.name}-agentd" / "tasks").exists(),
     }
-    return Shown(terminal.folder, report, done.errors[-1] if done.errors else "", kept)
+    return Shown(terminal.folder, lean, report, done.errors[-1] if done.errors else "", kept)
 
 
 def lines(shown: Shown) -> list[str]:
@@ -87,7 +88,7 @@ def lines(shown: Shown) -> list[str]:
         *wrong,
         "",
         f"What happened is in {shown.folder}:",
-        f"  .agents-work/{NAME}/   spec, criteria, design, tasks, report, status.json",
+        f"  .agents-work/{NAME}/   spec, criteria,{'' if shown.lean else ' design,'} tasks, report, status.json",
         "  agentd/demo.yaml       what the scripted roles were told to do",
         "",
         "Try next:",

@@ -68,7 +68,9 @@ def _summary(project: Project, place: Place, line: RunBranch, tasks: Mapping[str
         subject = text(line.root, "log", "-1", "--format=%s", commit)
         found = proofs.get(task)
         proof = str(found.get("proof") or "") if isinstance(found, Mapping) else ""
-        lines.append(f"- {task}: {subject} ({commit[:12]}){f': {proof}' if proof else ''}")
+        lines.append(
+            f"- {subject if subject.startswith(f'{task}: ') else f'{task}: {subject}'} ({commit[:12]}){f': {proof}' if proof else ''}"
+        )
     open_ones = {task: state.run.result or state.run.step for task, state in stores.items() if task not in tasks}
     for task, names in unlanded.tasks(place.folder):
         where = project.relative(unlanded.folder(place.folder, task))
@@ -80,7 +82,8 @@ def _summary(project: Project, place: Place, line: RunBranch, tasks: Mapping[str
     if dropped:
         lines += ["", "## Dropped when conflicts were settled", "", *dropped]
     made = spent(project.store(place).peek().fields)
-    cost = f"${made.cost:.4f} in {made.calls} calls" + (f", {made.unknown} of unknown cost" if made.unknown else "")
+    known = f"${made.cost:.4f}" if made.calls > made.unknown or not made.calls else "unknown"
+    cost = f"{known} in {made.calls} calls" + (f", {made.unknown} of unknown cost" if made.unknown else "")
     stat = text(line.root, "diff", "--stat", "--no-color", "--no-ext-diff", line.start, line.ref)
     return [*lines, "", "## Files", "", "```", stat, "```", "", f"Cost: {cost}"]
 

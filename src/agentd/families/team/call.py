@@ -18,6 +18,7 @@ from agentd.runs.safeguard import Safeguard
 from agentd.runs.work import Work
 from agentd.workspaces import work_files
 
+MOST_NOTES = 10  # of a reply are told
 RECORDS = (
     "began.json",
     "checks.json",
@@ -116,13 +117,16 @@ class TeamCall(AgentCall):
         if word in ("unclear", "needs_info", "complex", "blocked"):
             work.note(session.ASKED, {"role": self.role.name, "words": note})
         notes = result.artifacts.get("notes")
-        for each in notes if isinstance(notes, list) else [notes] if isinstance(notes, str) and notes else []:
+        listed = notes if isinstance(notes, list) else [notes] if isinstance(notes, str) and notes else []
+        for each in listed[:MOST_NOTES]:
             work.say(f"{self.role.name}: {str(each)[:300]}")
+        if len(listed) > MOST_NOTES:
+            work.say(f"{self.role.name}: … and {len(listed) - MOST_NOTES} more notes")
         return Outcome(word, " ".join(note.split())[:300])
 
 
 class Cast(Callers):
-    """Whoever plays the roles of a session, which needs a repository before it pays for the first call."""
+    """The agents that play the roles of a session, which needs a repository before it pays for the first call."""
 
     def refuse_unready(self, project: Project, workflow: Workflow, step: str, command: str) -> None:
         refuse_unready_repository(project.root)
@@ -130,5 +134,5 @@ class Cast(Callers):
 
 
 def agents() -> Callers:
-    """Whoever plays the roles of a session."""
+    """The agents that play the roles of a session."""
     return Cast(TeamCall)

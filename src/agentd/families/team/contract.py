@@ -17,6 +17,8 @@ BLOCKING_COMMENTS = ("major", "blocker")
 BLOCKING_FINDINGS = ("high", "critical")
 PASS_WITH_NOTES, NEEDS_FIXES, PASS = "PASS WITH NOTES", "NEEDS FIXES", "PASS"
 _WORD = regex("[A-Za-z]+")
+_NUMBER = regex("[0-9]{1,9}")
+PASSING_FINDINGS = ("", "low", "info", "informational", "information", "none", "minor", "note")
 VERDICTS = (PASS, PASS_WITH_NOTES, NEEDS_FIXES)
 
 
@@ -54,7 +56,7 @@ class Result:
 
 
 def read(text: str, allowed: Sequence[str]) -> tuple[Result | None, str]:
-    """The one result that a reply states, or why there is none. Prose around it is passed over, a second result is not."""
+    """The one result that a reply states, or why there is none. Prose around it is ignored; two different results are an error."""
     data, problem = one_with(text, "status")
     problem = problem or _problem(data or {}, allowed)
     if data is None or problem:
@@ -113,7 +115,8 @@ def _judgement(result: Result, role: str) -> str:
     if role == "QA" and status == "ok":
         ran = result.artifacts.get("test_results")
         failed = ran.get("failed") if isinstance(ran, Mapping) else 0
-        return "blocked" if isinstance(failed, int) and failed > 0 else "ok"
+        number = _NUMBER.search(str(len(failed) if isinstance(failed, list) else failed))
+        return "blocked" if number and int(number[0]) > 0 else "ok"
     return status
 
 
@@ -136,10 +139,11 @@ def _review(result: Result) -> str:
 
 
 def _audit(result: Result) -> str:
-    """High and critical findings block, medium ones are for a person to decide; no status makes them less."""
+    """High and critical findings block, medium ones, and those of a severity that nobody knows, are for a person to decide;
+    no status makes them less."""
     severities = {_severity(one) for one in result.entries("findings")}
     if not severities.isdisjoint(BLOCKING_FINDINGS):
         return "blocked"
-    if "medium" in severities and result.status == "OK":
+    if not severities.issubset(PASSING_FINDINGS) and result.status == "OK":
         return "needs_decision"
     return result.status.lower()

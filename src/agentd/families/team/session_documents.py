@@ -121,7 +121,7 @@ def report_problem(text: str) -> str:
 
 
 def read_check(text: Any) -> Check | None:
-    """`cmd: …`, `manual: …` or `test: …`; anything else is none."""
+    """The check that a text states as `cmd: …`, `manual: …` or `test: …`; None for any other text."""
     kind, colon, what = str(text).partition(":")
     known = kind.strip().lower() in CHECKS and colon and what.strip()
     return Check(kind.strip().lower(), what.strip()) if known and isinstance(text, str) else None
@@ -201,6 +201,8 @@ def _task(entry: Any, number: int, problems: list[str]) -> Task:
     for key in ("depends_on", "done_when"):
         if not isinstance(one.get(key), list):
             wrong.append(f"{key} must be a list")
+    if isinstance(one.get("files_expected"), str):
+        wrong.append("files_expected must be a list")
     if isinstance(one.get("done_when"), list) and not one["done_when"]:
         wrong.append("done_when is empty")
     problems += [f"{where}: {what}" for what in wrong]
