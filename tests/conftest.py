@@ -9,6 +9,9 @@ from collections.abc import Generator
 import pytest
 from hypothesis import settings
 
+from tests import shared as sharing
+from tests.shared import Shared
+
 ON_CI = os.environ.get("CI", "").lower() not in ("", "0", "false")
 
 settings.register_profile("default", deadline=None)
@@ -20,6 +23,12 @@ settings.load_profile("ci" if ON_CI else "default")
 def own_state_folder(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Notes about projects without git go into a folder of the tests."""
     os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Shared:
+    """What all workers share."""
+    return sharing.find(tmp_path_factory.getbasetemp())
 
 
 @pytest.hookimpl(optionalhook=True)

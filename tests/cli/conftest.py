@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from tests.sandbox import MEMORY, Sandbox, copy_sandbox, make_sandbox
+from tests.shared import Shared
 
 
 @pytest.fixture
@@ -17,9 +18,9 @@ def tmp_path() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def sandbox_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sandbox_once(shared: Shared) -> Path:
     """A repository, made once: git takes its time."""
-    return make_sandbox(tmp_path_factory.mktemp("sandbox")).root
+    return shared.once("sandbox", lambda folder: make_sandbox(folder).root)
 
 
 @pytest.fixture
@@ -29,11 +30,15 @@ def sandbox(sandbox_once: Path, tmp_path: Path) -> Sandbox:
 
 
 @pytest.fixture(scope="session")
-def planned_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def planned_once(sandbox_once: Path, shared: Shared) -> Path:
     """A repository with a planned change, made once."""
-    made = make_sandbox(tmp_path_factory.mktemp("planned"))
-    assert made.plan().code == 0
-    return made.root
+
+    def make(folder: Path) -> Path:
+        made = copy_sandbox(sandbox_once, folder)
+        assert made.plan().code == 0
+        return made.root
+
+    return shared.once("planned", make)
 
 
 @pytest.fixture

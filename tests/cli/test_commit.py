@@ -17,6 +17,7 @@ from agentd.runs.overview import status
 from tests.cli.quick_plans import NAME, WORDS, scripted
 from tests.impl.coding import APPROVED, HONEST
 from tests.sandbox import CHANGE, Sandbox, make_sandbox
+from tests.shared import Shared
 
 CODE = {"tally/__init__.py", "tally/words.py", "tests/test_top.py"}
 TITLE = "`top(text, n)` gives the n most frequent words of a text"
@@ -41,17 +42,21 @@ def hook(sandbox: Sandbox, name: str, text: str) -> Path:
 
 
 @pytest.fixture(scope="session")
-def completed_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = make_sandbox(tmp_path_factory.mktemp("completed"))
-    git(made, "config", "user.name", "ada")
-    git(made, "config", "user.email", "ada@localhost")
-    (made.root / "own.txt").write_text("one\n")
-    git(made, "add", "--all")
-    git(made, "commit", "--quiet", "-m", "mine")
-    scripted(made)
-    git(made, "commit", "--quiet", "-m", "script", "agentd")
-    assert made.run("quick", WORDS, "--yes").code == 0
-    return made.root
+def completed_once(shared: Shared) -> Path:
+
+    def make(folder: Path) -> Path:
+        made = make_sandbox(folder)
+        git(made, "config", "user.name", "ada")
+        git(made, "config", "user.email", "ada@localhost")
+        (made.root / "own.txt").write_text("one\n")
+        git(made, "add", "--all")
+        git(made, "commit", "--quiet", "-m", "mine")
+        scripted(made)
+        git(made, "commit", "--quiet", "-m", "script", "agentd")
+        assert made.run("quick", WORDS, "--yes").code == 0
+        return made.root
+
+    return shared.once("completed", make)
 
 
 @pytest.fixture

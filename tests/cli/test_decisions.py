@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.sandbox import AGENTD, CHANGE, IDEA, NO, YES, Sandbox, copy_sandbox, reviewed, wait_until
+from tests.shared import Shared
 
 # Ever fewer issues and never the same, so that the loop is worth going on with as long as its limit lasts.
 FEWER = [
@@ -22,13 +23,17 @@ BECAUSE = ("--note", "because")
 
 
 @pytest.fixture(scope="session")
-def asked_once(sandbox_once: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def asked_once(sandbox_once: Path, shared: Shared) -> Path:
     """A change whose planning came to its limit: three challenges, two revisions, then the question."""
-    made = copy_sandbox(sandbox_once, tmp_path_factory.mktemp("asked"))
-    made.script(challenge=FEWER)
-    stopped = made.plan()
-    assert stopped.code == 4, stopped.err
-    return made.root
+
+    def make(folder: Path) -> Path:
+        made = copy_sandbox(sandbox_once, folder)
+        made.script(challenge=FEWER)
+        stopped = made.plan()
+        assert stopped.code == 4, stopped.err
+        return made.root
+
+    return shared.once("asked", make)
 
 
 @pytest.fixture

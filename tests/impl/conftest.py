@@ -10,15 +10,20 @@ from tests.cli.conftest import sandbox as sandbox
 from tests.cli.conftest import sandbox_once as sandbox_once
 from tests.impl.coding import APPROVED, HONEST
 from tests.sandbox import CHANGE, Sandbox, copy_sandbox
+from tests.shared import Shared
 
 
 @pytest.fixture(scope="session")
-def complete_once(planned_once: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def complete_once(planned_once: Path, shared: Shared) -> Path:
     """A repository with a change that was implemented honestly and approved, made once."""
-    made = copy_sandbox(planned_once, tmp_path_factory.mktemp("complete"))
-    made.script(implement=HONEST, review=APPROVED)
-    assert made.run("impl", CHANGE).code == 0
-    return made.root
+
+    def make(folder: Path) -> Path:
+        made = copy_sandbox(planned_once, folder)
+        made.script(implement=HONEST, review=APPROVED)
+        assert made.run("impl", CHANGE).code == 0
+        return made.root
+
+    return shared.once("complete", make)
 
 
 @pytest.fixture

@@ -9,18 +9,23 @@ import pytest
 from tests.impl.coding import APPROVED, HONEST, called, report, seen, verdict
 from tests.plan.plans import answered
 from tests.sandbox import CHANGE, Sandbox, copy_sandbox
+from tests.shared import Shared
 
 MAJOR = verdict("MAJOR_ISSUES", "Wrong at its root")
 TOLD = {"append": {"tally/words.py": "\n# told\n"}}
 
 
 @pytest.fixture(scope="session")
-def stuck_once(planned_once: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def stuck_once(planned_once: Path, shared: Shared) -> Path:
     """A change that waits for a person after MAJOR_ISSUES."""
-    made = copy_sandbox(planned_once, tmp_path_factory.mktemp("stuck"))
-    made.script(implement=HONEST, review=[MAJOR, APPROVED], resolve=TOLD)
-    assert made.run("impl", CHANGE).code == 4
-    return made.root
+
+    def make(folder: Path) -> Path:
+        made = copy_sandbox(planned_once, folder)
+        made.script(implement=HONEST, review=[MAJOR, APPROVED], resolve=TOLD)
+        assert made.run("impl", CHANGE).code == 4
+        return made.root
+
+    return shared.once("stuck", make)
 
 
 @pytest.fixture

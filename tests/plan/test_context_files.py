@@ -8,6 +8,7 @@ import pytest
 
 from tests.plan.plans import QUESTIONS, SHORT, Spy, answered, plan_of, read_lines, spec, spied, told
 from tests.sandbox import CHANGE, NO, YES, Ran, Sandbox, make_sandbox
+from tests.shared import Shared
 
 HOME = f"agentd/changes/{CHANGE}"
 # Keeps the context file as the agent finds it from where it stands, by step and visit.
@@ -33,9 +34,13 @@ class Seen:
         return str(self.spy.of(step, item)[0]["prompt"])
 
 
-@pytest.fixture(scope="module")
-def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
-    sandbox = make_sandbox(tmp_path_factory.mktemp("seen"))
+@pytest.fixture(scope="session")
+def seen(shared: Shared) -> Seen:
+    return shared.once("seen", make_seen)
+
+
+def make_seen(folder: Path) -> Seen:
+    sandbox = make_sandbox(folder)
     (sandbox.root / "CLAUDE.md").write_text("# Tally\n\nIt counts words and nothing else.\n")
     sandbox.set("workflow", human_in_loop=True)
     spy = spied(sandbox)

@@ -8,6 +8,7 @@ import pytest
 
 from tests.plan.plans import LARGE, SMALL, Spy, plan_of, proposal, spec, spied, tasks
 from tests.sandbox import CHANGE, IDEA, NO, YES, Ran, Sandbox, make_sandbox
+from tests.shared import Shared
 
 PASS, AGAIN = {"say": "PASS: nothing to change"}, {"say": "NEEDS_REVISION: half of it is missing"}
 REVIEWS = ("review_proposal", "review_spec", "review_tasks")
@@ -24,9 +25,13 @@ class Whole:
     ran: Ran
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
-    sandbox = make_sandbox(tmp_path_factory.mktemp("whole"))
+@pytest.fixture(scope="session")
+def whole(shared: Shared) -> Whole:
+    return shared.once("whole", make_whole)
+
+
+def make_whole(folder: Path) -> Whole:
+    sandbox = make_sandbox(folder)
     spy = spied(sandbox)
     sandbox.set("workflow", self_review_iterations=3)
     script = {**plan_of("one", "two", "three", times=6), **dict.fromkeys(REVIEWS, PASS)}

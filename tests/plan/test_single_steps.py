@@ -5,18 +5,23 @@ from pathlib import Path
 import pytest
 
 from tests.sandbox import CHANGE, IDEA, NEVER, NO, YES, Sandbox, copy_sandbox, reviewed
+from tests.shared import Shared
 
 STEPS = ("proposal", "challenge", "reproposal", "implement", "review", "resolve")
 
 
 @pytest.fixture(scope="session")
-def challenged_once(sandbox_once: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def challenged_once(sandbox_once: Path, shared: Shared) -> Path:
     """A change that was challenged once, and whose person is asked what to do."""
-    made = copy_sandbox(sandbox_once, tmp_path_factory.mktemp("challenged"))
-    made.set("workflow", human_in_loop=True)
-    made.script(challenge=[NO, reviewed("needs_revision", "Speed"), YES])
-    assert made.plan().code == 4
-    return made.root
+
+    def make(folder: Path) -> Path:
+        made = copy_sandbox(sandbox_once, folder)
+        made.set("workflow", human_in_loop=True)
+        made.script(challenge=[NO, reviewed("needs_revision", "Speed"), YES])
+        assert made.plan().code == 4
+        return made.root
+
+    return shared.once("challenged", make)
 
 
 @pytest.fixture

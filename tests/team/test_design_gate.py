@@ -12,16 +12,16 @@ from agentd.model.decision import Answer, Decision
 from agentd.runs import commands, ports
 from agentd.runs.work import work_on
 from tests.team.sessions import NAME, Session, say
-from tests.team.waiting import FULL_SPEC, at_design, at_strategy, copied
+from tests.team.waiting import FULL_SPEC, copied
 
 APPROVE = "UD-APPROVE-DESIGN"
 COPY = "import shutil, sys; shutil.copyfile(sys.argv[1], sys.argv[2])"
 
 
 @pytest.fixture
-def gate(tmp_path: Path) -> Session:
+def gate(at_design: Path, tmp_path: Path) -> Session:
     """A session that waits for the approval of its design."""
-    return copied(at_design(), tmp_path)
+    return copied(at_design, tmp_path)
 
 
 def steps(session: Session, number: int) -> str:
@@ -57,8 +57,8 @@ def test_researcher_architect_and_designer_work_in_this_order_and_then_the_gate_
 
 
 @pytest.mark.requirement(162, 163)
-def test_no_researcher_and_no_designer_where_none_is_needed(tmp_path: Path) -> None:
-    assert copied(at_strategy(), tmp_path).calls() == ["intake", "design", "plan"]
+def test_no_researcher_and_no_designer_where_none_is_needed(at_strategy: Path, tmp_path: Path) -> None:
+    assert copied(at_strategy, tmp_path).calls() == ["intake", "design", "plan"]
 
 
 @pytest.mark.requirement(165, 298)
@@ -339,8 +339,10 @@ def test_a_session_of_another_tool_gets_the_correction_that_is_due_once_and_is_a
 
 @pytest.mark.requirement(198)
 @pytest.mark.parametrize("state", ["PLAN", "REVIEW_STRATEGY"])
-def test_a_session_that_another_tool_had_approved_goes_on_from_its_state(tmp_path: Path, state: str) -> None:
-    session = copied(at_strategy(), tmp_path)
+def test_a_session_that_another_tool_had_approved_goes_on_from_its_state(
+    at_strategy: Path, tmp_path: Path, state: str
+) -> None:
+    session = copied(at_strategy, tmp_path)
     approved = {**FOREIGN["user_decisions"][0], "answer": "approved as is"}
     foreign(session, current_state=state, user_decisions=[approved])
     assert session.resume(answers={"choose_strategy": None}).code == 4

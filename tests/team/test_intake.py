@@ -11,6 +11,7 @@ from agentd.state.codecs import decode
 from tests.landing.repositories import git
 from tests.plan.plans import Spy, spied
 from tests.sandbox import copy_sandbox
+from tests.shared import Shared
 from tests.team.sessions import CRITERIA, HONEST, SPEC, Session, coded, other_task, plan, say, task
 
 LEAN_SPEC = SPEC.split("## Definition")[0]
@@ -59,9 +60,9 @@ class Lean:
         self.ran = session.start("--lean")
 
 
-@pytest.fixture(scope="module")
-def lean(prepared_once: Path, tmp_path_factory: pytest.TempPathFactory) -> Lean:
-    return Lean(Session(copy_sandbox(prepared_once, tmp_path_factory.mktemp("lean"))))
+@pytest.fixture(scope="session")
+def lean(prepared_once: Path, shared: Shared) -> Lean:
+    return shared.once("short", lambda folder: Lean(Session(copy_sandbox(prepared_once, folder))))
 
 
 @pytest.mark.requirement(156, 177)

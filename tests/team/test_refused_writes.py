@@ -2,7 +2,7 @@
 
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from agentd.runs import commands, ports
 from agentd.runs.persistence import RETRIES, persistently
 from agentd.runs.work import Work, work_on
 from tests.team.sessions import NAME, Session
-from tests.team.waiting import at_design, at_strategy, copied
+from tests.team.waiting import copied
 
 APPROVE, STRATEGY = "UD-APPROVE-DESIGN", "UD-REVIEW-STRATEGY"
 
@@ -48,11 +48,11 @@ def heard(session: Session, name: str, answer: str) -> Work:
 
 
 @pytest.mark.requirement(175, 202)
-@pytest.mark.parametrize(("waiting", "name", "answer"), [(at_design, APPROVE, "approved"), (at_strategy, STRATEGY, "per-batch")])  # fmt: skip
+@pytest.mark.parametrize(("waiting", "name", "answer"), [("at_design", APPROVE, "approved"), ("at_strategy", STRATEGY, "per-batch")])  # fmt: skip
 def test_a_gate_whose_answer_the_disk_refuses_is_blocked_once_that_can_be_written(
-    tmp_path: Path, waiting: Callable[[], Path], name: str, answer: str
+    request: pytest.FixtureRequest, tmp_path: Path, waiting: str, name: str, answer: str
 ) -> None:
-    session = copied(waiting(), tmp_path)
+    session = copied(request.getfixturevalue(waiting), tmp_path)
     work = heard(session, name, answer)
     with refused(session):
         outcome = gates.hear_design(work) if name == APPROVE else gates.hear_strategy(work)
@@ -68,8 +68,8 @@ def test_a_gate_whose_answer_the_disk_refuses_is_blocked_once_that_can_be_writte
 
 
 @pytest.mark.requirement(175, 202)
-def test_a_save_with_an_answer_is_tried_again_for_a_while(tmp_path: Path) -> None:
-    session = copied(at_design(), tmp_path)
+def test_a_save_with_an_answer_is_tried_again_for_a_while(at_design: Path, tmp_path: Path) -> None:
+    session = copied(at_design, tmp_path)
     work = heard(session, APPROVE, "approved")
     with refused(session), pytest.raises(DiskTrouble, match=r"journal\.jsonl was not written"):
         work.keep("end")
@@ -103,8 +103,10 @@ def test_a_write_is_tried_three_times_more_and_then_given_up(refusals: int) -> N
 
 
 @pytest.mark.requirement(202)
-def test_an_answer_at_the_terminal_is_not_asked_for_again_because_its_file_was_refused_once(tmp_path: Path) -> None:
-    session = copied(at_design(), tmp_path)
+def test_an_answer_at_the_terminal_is_not_asked_for_again_because_its_file_was_refused_once(
+    at_design: Path, tmp_path: Path
+) -> None:
+    session = copied(at_design, tmp_path)
     asked: list[str] = []
 
     def ask(decision: Decision) -> Answer:
@@ -119,8 +121,10 @@ def test_an_answer_at_the_terminal_is_not_asked_for_again_because_its_file_was_r
 
 
 @pytest.mark.requirement(202)
-def test_nothing_goes_on_while_a_decision_cannot_be_saved_and_afterwards_nobody_is_asked_again(tmp_path: Path) -> None:
-    session = copied(at_design(), tmp_path)
+def test_nothing_goes_on_while_a_decision_cannot_be_saved_and_afterwards_nobody_is_asked_again(
+    at_design: Path, tmp_path: Path
+) -> None:
+    session = copied(at_design, tmp_path)
     session.answer(APPROVE, "approved")
     before = session.calls()
     with refused(session):

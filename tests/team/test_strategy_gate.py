@@ -16,15 +16,15 @@ from agentd.model.decision import Answer, Decision
 from agentd.runs import commands, ports
 from agentd.runs.work import Work, work_on
 from tests.team.sessions import NAME, Session, other_task, plan, task
-from tests.team.waiting import at_strategy, copied
+from tests.team.waiting import copied
 
 STRATEGY = "UD-REVIEW-STRATEGY"
 
 
 @pytest.fixture
-def gate(tmp_path: Path) -> Session:
+def gate(at_strategy: Path, tmp_path: Path) -> Session:
     """A session that waits for the choice of a review strategy."""
-    return copied(at_strategy(), tmp_path)
+    return copied(at_strategy, tmp_path)
 
 
 def steps(session: Session, number: int) -> str:

@@ -1,10 +1,6 @@
-"""Sessions that wait at a gate, each made once in a process; what a test gets is a copy."""
+"""Sessions that wait at a gate; what a test gets is a copy."""
 
-import atexit
 import json
-import shutil
-import tempfile
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +22,9 @@ def intake(**status: Any) -> dict[str, Any]:
     return {"documents": documents, "say": say()}
 
 
-@cache
-def at_design() -> Path:
+def at_design(folder: Path) -> Path:
     """The repository of a session with every document of DESIGN, which waits for the approval of the design."""
-    session = _prepared()
+    session = Session(make_sandbox(folder))
     session.script(
         intake=intake(assumptions=["ASCII is enough"], project_type="lib", research="how to count", ui="a table"),
         research={"documents": {"research/research-counting.md": RESEARCH}, "say": say()},
@@ -41,19 +36,12 @@ def at_design() -> Path:
     return session.root
 
 
-@cache
-def at_strategy() -> Path:
+def at_strategy(folder: Path) -> Path:
     """The repository of a session with one task, which waits for the choice of a review strategy."""
-    session = _prepared()
+    session = Session(make_sandbox(folder))
     ran = session.start(answers={"approve_design": "approved"})
     assert ran.code == 4, ran
     return session.root
-
-
-def _prepared() -> Session:
-    folder = Path(tempfile.mkdtemp(prefix="agentd-test-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Session(make_sandbox(folder))
 
 
 def copied(root: Path, folder: Path) -> Session:
