@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from agentd.demo import CHANGE as CHANGE
 from agentd.demo import make_repository
 from agentd.text import lossless_yaml
 from tests import forked
+from tests.built_in import read_built_in
 from tests.forked import AGENTD as AGENTD
 
 # Where files are that need no disk; None: on the disk.
@@ -143,6 +145,12 @@ class Sandbox:
             for name, keys in data.items()
         ]
         path.write_text("\n".join(lines), encoding="utf-8")
+
+    def save_of(self, number: int) -> int:
+        """Which save wrote an event of a change: the end of a step and the beginning of the next may be one save."""
+        steps, events = read_built_in("change").steps, self.events()[:number]
+        pairs = [steps[b["step"]] for a, b in pairwise(events) if (a["event"], b["event"]) == ("end", "begin")]
+        return number - sum(step.kind in ("do", "each") and not (step.needs or step.when) for step in pairs)
 
     def events(self, folder: Path | None = None) -> list[dict[str, Any]]:
         lines = ((folder or self.folder()) / "journal.jsonl").read_text(encoding="utf-8").splitlines()

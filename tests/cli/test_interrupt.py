@@ -308,7 +308,8 @@ def test_an_agent_that_had_finished_when_agentd_was_killed_is_not_called_again(
     sandbox: Sandbox, planned: Sandbox, file: str, when: str
 ) -> None:
     """Killed in the save that ends the first agent step: its transcript is whole, its outcome is not saved."""
-    (end,) = [e["n"] for e in planned.events() if (e["event"], e.get("step")) == ("end", "propose")]
+    (told,) = [e["n"] for e in planned.events() if (e["event"], e.get("step")) == ("end", "propose")]
+    end = planned.save_of(told)
     record = sandbox.root / "agents.txt"
     sandbox.script(propose={**sandbox.entry("propose"), "record": str(record)})
     assert sandbox.run("plan", CHANGE, IDEA, env={"AGENTD_CRASH": f"{file}:{end}:{when}"}).code == -9

@@ -439,7 +439,7 @@ def test_a_review_that_was_only_noted_when_agentd_was_killed_is_still_made(tmp_p
         sandbox.script(**plan_of(), review_proposal=PASS, review_tasks=PASS)
     assert whole.run("plan", CHANGE, IDEA).code == 0
     at = next(n for n, one in enumerate(whole.events(), 1) if (one["event"], one.get("step")) == ("begin", review))
-    assert killed.run("plan", CHANGE, IDEA, env={"AGENTD_CRASH": f"journal:{at}:after"}).code == -9
+    assert killed.run("plan", CHANGE, IDEA, env={"AGENTD_CRASH": f"journal:{whole.save_of(at)}:after"}).code == -9
     assert killed.run("plan", CHANGE, IDEA).code == 0
     assert [one["step"] for one in killed.events() if one["event"] == "end"] == [
         one["step"] for one in whole.events() if one["event"] == "end"

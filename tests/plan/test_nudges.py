@@ -170,7 +170,7 @@ def test_a_call_that_ended_before_agentd_was_killed_is_reminded_and_not_made_aga
     assert whole.plan().code == 0
     number = [event["event"] for event in whole.events()].index("nudge") + 1
     spy = spied(sandbox)
-    sandbox.run("plan", CHANGE, IDEA, env={"AGENTD_CRASH": f"journal:{number}:before"})
+    sandbox.run("plan", CHANGE, IDEA, env={"AGENTD_CRASH": f"journal:{whole.save_of(number)}:before"})
     assert (of(sandbox, "propose"), nudges(sandbox)) == (["propose-1.1"], [])
     ran = sandbox.run("plan", CHANGE)
     assert ran.code == 0, ran.out + ran.err

@@ -85,13 +85,15 @@ LATER = {"which_risks": {"value": "fix_later", "note": "after the release"}}
 STORIES = {
     story.name: story
     for story in (
+        Story("small", script=parts(1), ahead={"approve_design": "approved", "choose_strategy": "per-batch"}, parts=60),
         Story(
-            "small",
+            "repaired",
             script={**parts(2, T2={"risk_flags": ["security"]}), **REPAIRED},
             prompt=GATE,
             ahead={"choose_strategy": "per-batch", **LATER},
             sample=6,
-            parts=90,
+            parts=12,
+            most=60,
         ),
         Story(
             "large",
