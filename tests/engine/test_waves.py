@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentd.engine.decide import Stop, Why
-from agentd.engine.waves import Item, ready, waves, work_through
+from agentd.engine.waves import MOST_HELD, Item, Schedule, waves, work_through
 from agentd.errors import AgentdError
 
 DONE = Stop("finished", "done")
@@ -52,12 +52,12 @@ def never() -> bool:
 
 @st.composite
 def graphs(draw: st.DrawFn) -> tuple[Item, ...]:
-    """Any acyclic graph of up to ten items, listed in any order."""
+    """Any acyclic graph of up to ten items of any weights, listed in any order."""
     ids = [f"t{number}" for number in range(draw(st.integers(0, 10)))]
-    items = [
-        Item(name, tuple(draw(st.lists(st.sampled_from(ids[:place]), unique=True, max_size=3))) if place else ())
-        for place, name in enumerate(ids)
-    ]
+    items = []
+    for place, name in enumerate(ids):
+        depends = draw(st.lists(st.sampled_from(ids[:place]), unique=True, max_size=3)) if place else ()
+        items.append(Item(name, tuple(depends), weight=draw(st.integers(1, 5))))
     return tuple(draw(st.permutations(items)))
 
 
@@ -117,11 +117,31 @@ def test_nothing_is_started_when_the_items_make_no_sense() -> None:
     assert log.lines == []
 
 
-def test_what_may_start_is_listed_in_order_and_only_once() -> None:
-    items = (Item("c"), Item("b", ("a",)), Item("a"), Item("d", ("a", "c")))
-    assert [item.id for item in ready(items, set(), set())] == ["c", "a"]
-    assert [item.id for item in ready(items, {"a"}, {"a", "c"})] == ["b"]
-    assert [item.id for item in ready(items, {"a", "c"}, {"a", "c", "b"})] == ["d"]
+def order(items: Sequence[Item]) -> list[str]:
+    """The order in which a schedule gives items that are done one after another."""
+    schedule, found = Schedule(items), []
+    while item := schedule.next():
+        found.append(item.id)
+        schedule.done(item)
+    return found
+
+
+def test_what_begins_the_longest_path_goes_first_and_equals_in_the_order_listed() -> None:
+    items = (Item("short"), Item("b", ("a",)), Item("other"), Item("a"), Item("c", ("b",)))
+    assert order(items) == ["a", "b", "short", "other", "c"]
+
+
+def test_a_path_is_as_long_as_its_items_are_heavy() -> None:
+    assert order((Item("first"), Item("second", ("first",)), Item("heavy", weight=3))) == ["heavy", "first", "second"]
+    assert order((Item("light"), Item("first"), Item("last", ("first",), weight=5))) == ["first", "last", "light"]
+
+
+def test_an_item_that_was_put_back_is_next_again() -> None:
+    schedule = Schedule((Item("a"), Item("b")))
+    first = schedule.next()
+    assert first is not None
+    schedule.put_back(first)
+    assert schedule.next() == first
 
 
 def test_an_item_starts_when_its_own_dependencies_are_done_though_their_wave_is_not() -> None:
@@ -276,6 +296,32 @@ def test_an_item_begins_whatever_is_said_if_nothing_is_under_way() -> None:
     assert log.most == 1
 
 
+def test_when_many_wait_they_are_asked_about_in_turns_and_each_has_its_turn() -> None:
+    last, rounds = f"t{3 * MOST_HELD}", [0]
+    free = threading.Event()
+
+    def stopping() -> bool:
+        rounds.append(0)
+        return False
+
+    def may_begin(item: Item, under_way: Sequence[Item]) -> str:
+        rounds[-1] += 1
+        return "" if item.id == last or free.is_set() else "not now"
+
+    def work(item: Item) -> Stop:
+        if item.id == "t0":
+            assert free.wait(PATIENCE), f"{last} was not asked about"
+        if item.id == last:
+            free.set()
+        return DONE
+
+    stops = work_through(
+        [Item(f"t{number}") for number in range(3 * MOST_HELD + 1)], work, "done", 2, stopping, may_begin
+    )
+    assert len(stops) == 3 * MOST_HELD + 1
+    assert max(rounds) <= MOST_HELD + 1
+
+
 def test_who_is_under_way_is_told_and_nobody_is_asked_about_without_room() -> None:
     seen: list[tuple[str, tuple[str, ...]]] = []
     both = threading.Barrier(2)
@@ -360,3 +406,50 @@ def test_reasons_to_wait_that_come_and_go_keep_no_item_from_its_turn(
     for item in items:
         begun = log.lines.index(f"begin {item.id}")
         assert all(log.lines.index(f"end {other}") < begun for other in item.depends)
+
+
+def longest(items: Sequence[Item], name: str) -> int:
+    """The weight of the longest path that begins with an item."""
+    below = [longest(items, item.id) for item in items if name in item.depends]
+    return next(item.weight for item in items if item.id == name) + max(below, default=0)
+
+
+@given(graphs(), st.data())
+def test_a_schedule_gives_whatever_may_start_by_its_path_and_place_and_a_failure_blocks_just_its_descendants(
+    items: tuple[Item, ...], data: st.DataObject
+) -> None:
+    schedule, listed = Schedule(items), [item.id for item in items]
+    failing = data.draw(st.sets(st.sampled_from(listed))) if items else set()
+    given: set[str] = set()
+    done: set[str] = set()
+    while True:
+        ready = [item for item in items if item.id not in given and done.issuperset(item.depends)]
+        expected = min(ready, key=lambda item: (-longest(items, item.id), listed.index(item.id)), default=None)
+        item = schedule.next()
+        assert item == expected
+        if item is None:
+            under_way = [one for one in items if one.id in given - done - failing]
+            if not under_way:
+                break
+            ending = data.draw(st.sampled_from(under_way))
+            schedule.done(ending)
+            done.add(ending.id)
+            continue
+        if data.draw(st.booleans()):
+            schedule.put_back(item)
+            assert schedule.next() == item
+        given.add(item.id)
+        if item.id not in failing and data.draw(st.booleans()):
+            schedule.done(item)
+            done.add(item.id)
+    assert given == set(listed) - after(items, failing)
+
+
+@given(graphs())
+def test_equal_items_are_started_in_an_equal_order(items: tuple[Item, ...]) -> None:
+    orders = []
+    for _ in range(2):
+        log = Log()
+        work_through(items, log.work, "done", 1, never)
+        orders.append(log.begun)
+    assert orders == [order(items)] * 2
