@@ -1,10 +1,12 @@
 """What all tasks of a run share while it is driven: its branch, its queue, and where commits are proved."""
 
 import re
+import time
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from agentd.git import committing, repository
-from agentd.landing import environment, run_branch
+from agentd.landing import environment, run_branch, workspace
 from agentd.landing.admission import Admission
 from agentd.landing.proving import ProvingGround
 from agentd.landing.queue import LandingQueue
@@ -15,6 +17,7 @@ from agentd.runs.worktree import landing_branch, landing_key
 
 SERVICE = "landing"
 WHOLE = "all-tasks"  # what is done in a workspace of the run itself, across its tasks
+FRESH = 1.0  # seconds for which it is known what a task has written
 
 
 class Landing:
@@ -26,6 +29,18 @@ class Landing:
         log = work.top.store.folder / "calls" / "proof-setup.log"
         self.ground = ProvingGround(self.branch, lambda place: environment.provide(work.project, place, log))
         self.admission = Admission()
+        self._written: dict[str, tuple[float, tuple[str, ...]]] = {}
+
+    def written(self, tasks: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+        """The files that each task has written so far, or had a second ago: to look takes a run of git for each."""
+        root, now = self.branch.root, time.monotonic()
+        known = {task: found for task, found in self._written.items() if now - found[0] < FRESH}
+        for task in tasks:
+            if task not in known:
+                one = workspace.find(root, self.branch.key, task)
+                known[task] = now, workspace.written(root, one) if one else ()
+        self._written = known
+        return {task: files for task, (_, files) in known.items()}
 
     def close(self) -> None:
         self.ground.close()

@@ -63,11 +63,11 @@ def refuse_bad_names(names: Iterable[str], path: Path) -> None:
 
 def may_begin(work: Work, item: Item, under_way: Sequence[Item]) -> str:
     """Why a task has to wait beside those under way: one of them has its files, or the machine has no room."""
-    landing, root = landing_of(work), work.project.root
-    names = [one.id for one in under_way]
-    found = [one for one in workspace.find_all(root, landing.branch.key) if one.task in names] if item.files else []
-    written = {one.task: workspace.written(root, one) for one in found}
-    waits = leases.why_waiting({one.id: one.files for one in (*under_way, item)}, written, names, item.id)
+    landing, names, waits = landing_of(work), [one.id for one in under_way], ""
+    if item.files:
+        declared = {one.id: one.files for one in (*under_way, item)}
+        waits = leases.why_waiting(declared, {}, names, item.id)
+        waits = waits or leases.why_waiting({item.id: item.files}, landing.written(names), names, item.id)
     if waits or not work.project.config.get("runs", "wait_when_busy"):
         return waits
     return landing.admission.why_waiting(names)

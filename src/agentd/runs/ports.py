@@ -118,7 +118,7 @@ class Ports:
         work, workflow = self.work, self._child_workflow(step)
         store = child_store(work, step.name, item.id)
         with work.top.guard:
-            state_guard.put_children_back(work)
+            state_guard.put_children_back(work, store)
             assert work.top.children is not None
             if store.exists():
                 state = store.load()

@@ -57,18 +57,23 @@ def forget_children(work: Work, folder: Path) -> None:
         work.top.children = {place: store for place, store in known.items() if not place.is_relative_to(folder)}
 
 
-def put_children_back(work: Work) -> None:
-    """Put back the states of other children that agentd did not write, and say so: whose agent did it cannot be told."""
+def put_children_back(work: Work, only: Store | None = None) -> None:
+    """Put back the states of other children that agentd did not write, and say so: whose agent did it cannot be told.
+
+    `only` is the one child that is about to be driven: of many children, each looks at itself before it begins.
+    """
     top = work.top
     changed = []
     with top.guard:
         if top.children is None:
             top.children = known_children(top)
-        for folder, store in top.children.items():
+        known = top.children.values() if only is None else filter(None, [top.children.get(only.folder)])
+        for store in known:
+            folder = store.folder
             if folder != work.store.folder and folder.is_relative_to(top.store.folder) and not store.is_as_saved():
                 store.restore()
                 changed.append(store.path)
-        for path in _state_files(work):
+        for path in _state_files(work) if only is None else [only.path] if only.exists() else []:
             if path.parent not in top.children:
                 durable.remove(path, "child")
                 changed.append(path)
