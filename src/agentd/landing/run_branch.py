@@ -74,8 +74,17 @@ def find(root: Path, key: str, name: str) -> RunBranch | None:
     return RunBranch(root, key, name, start) if start else None
 
 
+def known(root: Path, key: str, name: str, stamp: str) -> RunBranch | None:
+    """Return the branch that was made for the run with this stamp, or None if there is none."""
+    return find(root, key, name) if merging.look_up(root, _began(key, stamp)).commit else None
+
+
 def _mark(key: str) -> str:
     return f"refs/agentd/{key}/start"
+
+
+def _began(key: str, stamp: str) -> str:
+    return f"refs/agentd/{key}/began/{stamp}"
 
 
 def begin(root: Path, key: str, name: str, start: str, stamp: str = "once") -> RunBranch:
@@ -86,16 +95,15 @@ def begin(root: Path, key: str, name: str, start: str, stamp: str = "once") -> R
     merging.refuse_old_git()
     if ".." in name or name.endswith((".", ".lock")):
         raise AgentdError(f"git cannot have a branch {name}.", "agentd run WORKFLOW --name ANOTHER")
-    known, began = find(root, key, name), f"refs/agentd/{key}/began/{stamp}"
-    if known and merging.look_up(root, began).commit:
-        return known
+    if found := known(root, key, name, stamp):
+        return found
     branch = RunBranch(root, key, name, start)
-    if known:
+    if find(root, key, name):
         again = f"git branch -m {name} {name}-old; git update-ref -d {_mark(key)}"
         raise AgentdError(f"{name} is the branch of an earlier run of this name.", again)
     if merging.look_up(root, branch.ref).commit:
         raise AgentdError(f"The branch {name} exists already.", f"git branch -m {name} {name}-old")
-    refs = (branch.ref, _mark(key), began, branch.kept)
+    refs = (branch.ref, _mark(key), _began(key, stamp), branch.kept)
     orders = "".join(f"update {ref} {start}\n" for ref in refs)
     run(root, "update-ref", "--stdin", stdin=f"start\n{orders}prepare\ncommit\n".encode())
     return branch

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from agentd.git import committing, repository
+from agentd.git.program import work_tree
 from agentd.landing import environment, run_branch, workspace
 from agentd.landing.admission import Admission
 from agentd.landing.proving import ProvingGround
@@ -24,6 +25,7 @@ class Landing:
     """The service of one run; it ends with the driving."""
 
     def __init__(self, work: Work) -> None:
+        refuse_unready_repository(work.project.root)  # before an agent is called, not when its work lands
         self.branch = branch_of(work)
         self.queue = LandingQueue(self.branch)
         log = work.top.store.folder / "calls" / "proof-setup.log"
@@ -67,10 +69,12 @@ def refuse_unready_repository(root: Path) -> None:
 def branch_of(work: Work) -> RunBranch:
     """The branch of a run; the first time it is made at the commit that is checked out."""
     top, root = work.top, work.project.root
-    refuse_unready_repository(root)
-    name = top.state.run.name
+    key, name = key_of(work), landing_branch(root, top.state.run.name)
     stamp = re.sub(r"\W", "", str(top.state.fields.get(top.layout.codec.created_key) or ""))
-    return run_branch.begin(root, key_of(work), landing_branch(root, name), repository.head(root), stamp)
+    if work_tree(root) and (known := run_branch.known(root, key, name, stamp)):
+        return known
+    refuse_unready_repository(root)
+    return run_branch.begin(root, key, name, repository.head(root), stamp)
 
 
 def landing_of(work: Work) -> Landing:
