@@ -153,7 +153,8 @@ class Person:
     def command(self, session: Session) -> tuple[str, ...]:
         """What to type next."""
         for one in session.pending() if (session.folder / "status.json").exists() else ():
-            if (one["decision_id"], one["asked_at"]) not in self.said:
+            written_down = one["name"] in self.story.ahead  # a kill came before it was taken up
+            if not written_down and (one["decision_id"], one["asked_at"]) not in self.said:
                 given = list(self.said.values()).count(one["name"])
                 answers = self.story.prompt.get(one["name"], ())
                 assert given < len(answers), f"asked once more: {one}"
