@@ -77,3 +77,9 @@ values = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lam
 @given(st.text(), st.dictionaries(st.text(max_size=80) | st.sampled_from(["1.2-plan.md", "a.json", "b.json"]), documents | values.map(json.dumps)))  # fmt: skip
 def test_a_summary_is_short_whatever_the_files_are(stage: str, files: dict[str, str]) -> None:
     assert len(summary(stage, files)) <= MOST
+
+
+def test_a_summary_of_very_many_files_is_cut() -> None:
+    text = summary("PLAN", {f"{number}-{'x' * 50}.md": "# A\n\nB.\n" for number in range(100)})
+    assert len(text) <= MOST
+    assert text.endswith("…\n")
