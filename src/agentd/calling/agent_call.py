@@ -29,6 +29,16 @@ class AgentCall:
         self.guards: list[Safeguard] = []
         self._seen: _Seen = {}
 
+    @property
+    def part(self) -> str:
+        """Whom the configuration names for this work."""
+        return self.step.what
+
+    @property
+    def seconds(self) -> float:
+        """How long a call may take at most; 0 for what the configuration says of every call."""
+        return 0.0
+
     def arm(self) -> None:
         """Remember what the calls have to leave as it is."""
         self.guards = [self.guard(self.work)]

@@ -54,8 +54,9 @@ class Callers:
 
     def intent(self, work: Work, run: Run, step: Step) -> Intent:
         worktree.refuse_lost(work)
-        roster.line_up(work.project, step.what)
-        self.call(work, step).note_documents()
+        call = self.call(work, step)
+        roster.line_up(work.project, call.part)
+        call.note_documents()
         return _new_intent(work, run, step)
 
     def recover(self, work: Work, run: Run, step: Step) -> Outcome | None:
@@ -81,7 +82,7 @@ class Callers:
         """Have the step's role played until it is done, or until nothing more can be tried."""
         call = self.call(work, step)
         call.arm()
-        waiting = roster.line_up(work.project, step.what)
+        waiting = roster.line_up(work.project, call.part)
         if run.intent and run.intent.nudge:
             before = nudge.agent_of(work, run.intent.nudge)
             waiting.sort(key=lambda each: each.agent != before)
@@ -154,7 +155,7 @@ def _try(call: AgentCall, run: Run, player: Player, afresh: bool) -> Tried:
     work.laps.close("prompt")
     lost = ""
     try:
-        ended, told = converse(work, run, step, player, job)
+        ended, told = converse(work, run, step, player, job, call.seconds)
     finally:
         if job.server:
             lost = tool_host.end_call(work, job.call, job.server)
@@ -167,7 +168,7 @@ def _try(call: AgentCall, run: Run, player: Player, afresh: bool) -> Tried:
         return Tried(Outcome("failed", forged))
     if ended.how != "exit":
         return Tried(
-            Outcome("failed", _overdue(work, player.agent, ended)), "hang" if ended.how in CLOCKS else "failed"
+            Outcome("failed", _overdue(call, player.agent, ended)), "hang" if ended.how in CLOCKS else "failed"
         )
     if not reply.complete:
         failure: Failure = "transient" if lost else reply.failure or "unreadable"
@@ -187,8 +188,10 @@ def _try(call: AgentCall, run: Run, player: Player, afresh: bool) -> Tried:
     return Tried(nudge.undelivered(call, run, outcome, reply, player.agent, served))
 
 
-def _overdue(work: Work, agent: str, ended: Ended) -> str:
-    key = f"{ended.how}_secs" if ended.how in CLOCKS else ended.how
+def _overdue(call: AgentCall, agent: str, ended: Ended) -> str:
+    work, key = call.work, f"{ended.how}_secs" if ended.how in CLOCKS else ended.how
+    if call.seconds and ended.how == "timeout":
+        return f"{agent} was ended after {ended.seconds:.0f} s, the time that the {call.step.what} has"
     return f"{agent} was ended after {ended.seconds:.0f} s by [calls] {key} = {work.project.config.get('calls', key)}"
 
 

@@ -46,8 +46,8 @@ class _Over(Exception):
         self.limit = limit
 
 
-def converse(work: Work, run: Run, step: Step, player: Player, job: Job) -> tuple[Ended, Told]:
-    """Run the agent's program to its end, keep what it printed and what it used, and read it."""
+def converse(work: Work, run: Run, step: Step, player: Player, job: Job, seconds: float = 0.0) -> tuple[Ended, Told]:
+    """Run the agent's program to its end, or for so many seconds; keep what it printed and what it used, and read it."""
     command = player.adapter.command(job)
     path, environment = transcripts.path_of(work, job.call), work.environment()
     moment = Moment(
@@ -62,7 +62,7 @@ def converse(work: Work, run: Run, step: Step, player: Player, job: Job) -> tupl
     made = None
     try:
         work.laps.close("argv")
-        ended = run_program(work.project, player, job, command, path, environment, watch)
+        ended = run_program(work.project, player, job, command, path, environment, watch, seconds)
         _note_agent(work, player.agent, job.call, ended)
         told = transcripts.read(work, job.call, step.what)
         made = budget.record(work, run, step, told, round(ended.seconds * 1000))

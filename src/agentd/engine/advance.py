@@ -10,7 +10,7 @@ from agentd.model.workflow import Step, Workflow
 def start(workflow: Workflow, name: str, mode: str = "") -> Run:
     """A new run at the start of a mode; the first listed mode is the default."""
     first = workflow.steps[workflow.starts[mode or next(iter(workflow.starts))]]
-    return Run(workflow.name, name, first.phase, first.name, result=first.what if first.kind == "end" else "")
+    return Run(workflow.id, name, first.phase, first.name, result=first.what if first.kind == "end" else "")
 
 
 def begin(run: Run, intent: Intent) -> Run:

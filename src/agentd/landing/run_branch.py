@@ -49,6 +49,13 @@ class RunBranch:
             raise Refused(what, f"git -C {place} switch --detach   # then run the same command again")
         return found.commit
 
+    def set_back(self, to: str, name: str) -> str:
+        """Move the branch back to an earlier commit; what was on it is kept under the ref that is returned."""
+        tip, ref = self.tip(), f"refs/agentd/{self.key}/aside/{name}"
+        orders = f"update {ref} {tip}\nupdate {self.ref} {to} {tip}\nupdate {self.kept} {to}\n"
+        run(self.root, "update-ref", "--stdin", stdin=f"start\n{orders}prepare\ncommit\n".encode())
+        return ref
+
     def landed(self, since: str = "") -> dict[str, str]:
         """Return the commits that brought tasks since a commit, by task, the oldest first."""
         form = f"--format=%H%x00%(trailers:key={RUN},valueonly,separator=%x2C)%x00%(trailers:key={TASK},valueonly,separator=%x2C)"

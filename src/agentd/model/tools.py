@@ -1,8 +1,9 @@
 """What a table may list in a step's `tools`: what agentd's server has for agents, and what agents can do by themselves."""
 
 # The words in a step's `tools` that stand for what an agent can do by itself, without agentd's server.
-EDIT, SHELL = "edit_code", "run_commands"
-POWERS = (EDIT, SHELL)
+# Reading is always allowed: its word is for a step with no others, which would have them all.
+READ, EDIT, SHELL = "read_code", "edit_code", "run_commands"
+POWERS = (READ, EDIT, SHELL)
 # What agentd's server has for agents.
 TOOLS = (
     "draft_questions",

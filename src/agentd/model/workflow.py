@@ -59,7 +59,7 @@ class Workflow:
     """A whole table: steps in time order, where runs start, which command may work in which phases.
 
     `entries` are the steps at which a run may be set down besides its starts: by a person's command, or because a
-    document of an earlier step is gone.
+    document of an earlier step is gone. `without` are the phases that were taken out of it.
     """
 
     name: str
@@ -71,6 +71,12 @@ class Workflow:
     entries: Mapping[str, str] = field(default_factory=dict)
     defaults: Mapping[str, Edge] = field(default_factory=dict)
     source: str = ""
+    without: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The name under which a run finds its table again."""
+        return "~".join((self.name, *self.without))
 
     @cached_property
     def phases(self) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 
 import re
 import shlex
+from collections.abc import Mapping
+from typing import Any
 
 from agentd.errors import BadAnswer, GateClosed, MissingDescription, NotReady, UsageError
 from agentd.model.decision import Answer, Decision
@@ -21,8 +23,18 @@ from agentd.values import dataclass
 ABANDON = "abandon"  # the entry of a table at which a person's command ends a run
 
 
-def run(project: Project, workflow: str, description: str, name: str = "", mode: str = "") -> Report:
-    """Start a run of any workflow and drive it as far as it goes; given again for the same run, go on with it."""
+def run(
+    project: Project,
+    workflow: str,
+    description: str,
+    name: str = "",
+    mode: str = "",
+    options: Mapping[str, Any] | None = None,
+) -> Report:
+    """Start a run of any workflow and drive it as far as it goes; given again for the same run, go on with it.
+
+    `options` are those that the workflow's family takes.
+    """
     family = project.tables.families.get(workflow)
     if family and family.proved and workflow != family.name:
         raise GateClosed(
@@ -37,17 +49,30 @@ def run(project: Project, workflow: str, description: str, name: str = "", mode:
         )
     if not description.strip():
         raise MissingDescription(f"A new {workflow} run needs a description.", f'agentd run {workflow} "what to do"')
+    begin_with = load(project.layout(workflow)).begin_with
+    if options and begin_with is None:
+        raise UsageError(f"The {workflow} workflow takes no --{_worded(options)}.", f"agentd workflow show {workflow}")
+    without, fields = begin_with(project, options or {}) if begin_with else ((), {})
     name = name or _free_name(project, workflow, description)
     place = project.new_place(workflow, name)
     if _same_run(project, place, workflow, description):
         return go_on(project, place)
-    return start(project, workflow, name, description, mode=mode)
+    return start(project, workflow, name, description, mode=mode, fields=fields, without=without)
 
 
-def resume(project: Project, name: str, steps: int | None = None) -> Report:
-    """Go on with any run. Between two commands of a workflow nothing is started: that is a person's word."""
+def _worded(options: Mapping[str, Any]) -> str:
+    return next(iter(options)).replace("_", "-")
+
+
+def resume(project: Project, name: str, steps: int | None = None, options: Mapping[str, Any] | None = None) -> Report:
+    """Go on with any run. Between two commands of a workflow nothing is started: that is a person's word.
+
+    `options` say where to go on, as far as the run's family takes them.
+    """
     place = project.find(name)
     state = project.store(place).load()
+    if options:
+        return _jump(project, place, name, steps, options)
     workflow = project.workflow(state.run.workflow or place.family)
     if not workflow.commands or state.run.phase not in workflow.phases:
         return go_on(project, place, steps=steps)
@@ -59,6 +84,13 @@ def resume(project: Project, name: str, steps: int | None = None) -> Report:
         return look(project, place)
     own = load(project.layout(place.family)).resume or go_on
     return own(project, place, command, steps)
+
+
+def _jump(project: Project, place: Place, name: str, steps: int | None, options: Mapping[str, Any]) -> Report:
+    jump = load(project.layout(place.family)).jump
+    if jump is None:
+        raise UsageError(f"A {place.family} run takes no --{_worded(options)}.", f"agentd resume {name}")
+    return go_on(project, place, steps=steps, first=lambda work: jump(work, options))
 
 
 def answer(
@@ -175,5 +207,5 @@ def _same_run(project: Project, place: Place, workflow: str, description: str) -
     if not project.store(place).exists():
         return None
     state = project.store(place).load()
-    same = (state.run.workflow, state.fields.get("description")) == (workflow, writable(description))
+    same = (state.run.workflow.partition("~")[0], state.fields.get("description")) == (workflow, writable(description))
     return state if same else None

@@ -104,9 +104,10 @@ def read_config(root: Path, layouts: Iterable[Layout] = (), env: Mapping[str, st
     others = {name: dict(AGENT) for names in named for name in names.values() if isinstance(name, str)}
     own = {name: keys for layout in layouts for name, keys in layout.settings.items()}
     sections = {**others, **{name: dict(keys) for name, keys in {**DEFAULTS, **own}.items()}}
+    choices = {key: words for layout in layouts for key, words in layout.choices.items()}
     warnings: list[str] = []
     for path, data in found:
-        merge(sections, data, path, warnings)
+        merge(sections, data, path, warnings, choices)
     for name, keys in sections.items():
         if keys.get("default") and not keys["models"]:
             warnings.append(

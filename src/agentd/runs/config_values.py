@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from math import inf
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from agentd.errors import BadConfig
@@ -14,8 +15,14 @@ from agentd.model.severity import SEVERITIES
 from agentd.runs.defaults import CHOICES, COMMANDS, MODEL, OPEN, REQUIRED, TOP
 
 
-def merge(sections: dict[str, dict[str, Any]], data: dict[str, Any], path: Path, warnings: list[str]) -> None:
-    """Put the settings of a file over those that are there."""
+def merge(
+    sections: dict[str, dict[str, Any]],
+    data: dict[str, Any],
+    path: Path,
+    warnings: list[str],
+    choices: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+) -> None:
+    """Put the settings of a file over those that are there; `choices` are the words that families allow for theirs."""
     for name, keys in data.items():
         if name in TOP:
             continue
@@ -25,14 +32,22 @@ def merge(sections: dict[str, dict[str, Any]], data: dict[str, Any], path: Path,
             raise BadConfig(f"{path}: {name} = {keys!r} must be a section [{name}].", f"edit {path}")
         else:
             for key, value in keys.items():
-                _set(sections[name], name, key, value, path, warnings)
+                _set(sections[name], name, key, value, path, warnings, {**CHOICES, **choices})
             ids = [model.id for model in sections[name].get("models", ())]
             default = sections[name].get("default")
             if "default" in keys and default and ids and default not in ids:
                 raise _bad(path, f"{name}.default", default, f"one of {', '.join(ids)}")
 
 
-def _set(section: dict[str, Any], name: str, key: str, value: Any, path: Path, warnings: list[str]) -> None:
+def _set(
+    section: dict[str, Any],
+    name: str,
+    key: str,
+    value: Any,
+    path: Path,
+    warnings: list[str],
+    choices: Mapping[str, tuple[str, ...]],
+) -> None:
     if key not in section and name not in OPEN:
         warnings.append(f"{path}: unknown key {name}.{key}{_near(key, section)}")
         return
@@ -51,12 +66,21 @@ def _set(section: dict[str, Any], name: str, key: str, value: Any, path: Path, w
         section[key] = _lines(f"{name}.{key}", value, path)
         return
     kind: type = int if name == "limits" else str if name in OPEN else type(section[key])
-    section[key] = _value(f"{name}.{key}", value, kind, path, CHOICES.get(f"{name}.{key}", ()))
+    if kind is tuple and section[key] and type(section[key][0]) is int:
+        section[key] = _numbers(f"{name}.{key}", value, path)
+        return
+    section[key] = _value(f"{name}.{key}", value, kind, path, choices.get(f"{name}.{key}", ()))
     if name == "validation" and key.endswith("_pattern"):
         try:
             re.compile(value)
         except re.error as error:
             raise _bad(path, f"{name}.{key}", value, f"a regular expression ({error})") from None
+
+
+def _numbers(where: str, value: Any, path: Path) -> tuple[int, ...]:
+    if not isinstance(value, list) or not value or not all(type(each) is int and each >= 0 for each in value):
+        raise _bad(path, where, value, "a list of whole numbers from 0")
+    return tuple(value)
 
 
 def _value(where: str, value: Any, kind: type, path: Path, choices: tuple[str, ...] = ()) -> Any:

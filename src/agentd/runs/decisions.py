@@ -108,6 +108,13 @@ def answered(work: Work, name: str) -> Decision | None:
     return next((d for d in reversed(_of(work, name)) if d.status == "answered"), None)
 
 
+def last_answered(work: Work) -> Decision | None:
+    """The latest decision of a run, whatever its name, that was answered."""
+    mine = "" if keeper(work) is work else "/".join(work.items_above())
+    found = (d for d in reversed(keeper(work).state.decisions) if d.status == "answered" and d.item == mine)
+    return next(found, None)
+
+
 def _of(work: Work, name: str) -> list[Decision]:
     """The decisions of a name. A record that another run keeps is saved before this run moves on: at the same save of this
     run it is the same question, unless it was asked before this run began, by one that was rewound."""

@@ -67,6 +67,9 @@ class Family:
     adopt     make a complete run of the specification of another, by which it comes into the library
     abandon   take a run of this name away; gives the ref that keeps it. None: a run ends by the entry `abandon` of its table
     bring_back undo that
+    begin_with the phases that a new run goes without and fields of its state, by a person's options; None: it takes none
+    jump      set a run down where a person's options say, before it goes on; None: it takes none
+    details   what `status --verbose` shows of a state besides the ordinary
     may_begin why an item has to wait while others are under way, or nothing; it is told once, however often the figures
               after its first colon change
     """
@@ -86,6 +89,9 @@ class Family:
     adopt: Callable[[Project, Specification], Place] | None = None
     abandon: Callable[[Project, str], str] | None = None
     bring_back: Callable[[Project, str], Report] | None = None
+    begin_with: Callable[[Project, Mapping[str, Any]], tuple[tuple[str, ...], Mapping[str, Any]]] | None = None
+    jump: Callable[[Work, Mapping[str, Any]], None] | None = None
+    details: Callable[[State], Sequence[str]] = lambda state: ()
     may_begin: Callable[[Work, Item, Sequence[Item]], str] = lambda work, item, under_way: ""
 
 

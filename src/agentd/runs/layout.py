@@ -54,6 +54,7 @@ class Layout:
     next           what to type in a phase for which the table has no command
     commits        what to type in a phase in which the files of a run may be committed; at its end, until they are
     settings       its own sections of the configuration, with their defaults
+    choices        the words that a setting of text may have, by `section.key`
     call_names     the names under which calls of a step are kept, where that is not the step's own
     kinds          those of these names that are counted together whatever item a call is for
 
@@ -86,6 +87,7 @@ class Layout:
     next: Mapping[str, str] = field(default_factory=dict)
     commits: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     call_names: Mapping[str, str] = field(default_factory=dict)
     kinds: tuple[str, ...] = ()
     checks: Places = field(default_factory=dict)

@@ -1,6 +1,6 @@
 """How a run is taken from where it stands as far as it goes: its lock, what is said first, what is told at the end."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,9 +27,10 @@ def start(
     command: str = "",
     steps: int | None = None,
     fields: Mapping[str, Any] | None = None,
+    without: Sequence[str] = (),
 ) -> Report:
-    """A new run: its folder, its lock, its first save; then it goes on like any other."""
-    workflow = project.workflow(workflow_name, runnable=True)
+    """A new run, `without` some of its phases: its folder, its lock, its first save; then it goes on like any other."""
+    workflow = project.workflow("~".join((workflow_name, *without)), runnable=True)
     if mode and mode not in workflow.starts:
         raise UsageError(f"{workflow_name} has no mode '{mode}'.", f"one of: {', '.join(workflow.starts)}")
     place = project.new_place(workflow_name, name)

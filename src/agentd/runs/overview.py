@@ -1,7 +1,7 @@
 """What a face can look at: runs, their reports, their diaries. Nothing here changes anything, and its imports are light."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -69,6 +69,14 @@ def _cut_off(found: Report, note: Unfinished | None) -> Report:
         return found
     words = f"the {note.command} was cut off; the same command finishes it"
     return replace(found, doing="interrupted", note=words, next=f"agentd {note.command} {note.run}")
+
+
+def details(project: Project, name: str) -> Sequence[str]:
+    """What the family of a run shows of it besides the ordinary."""
+    from agentd.runs.family import load
+
+    place = project.find(name)
+    return load(project.layout(place.family)).details(project.store(place).load())
 
 
 def transcripts(project: Project, name: str, call: str = "") -> Iterator[tuple[str, list[str]]]:

@@ -12,6 +12,7 @@ from agentd.runs.layout import Layout
 from agentd.state import reading
 from agentd.workflows.limits import with_limits
 from agentd.workflows.shipped import parse, shipped
+from agentd.workflows.without import without
 
 
 class Tables:
@@ -28,14 +29,16 @@ class Tables:
         return tuple(dict.fromkeys((*self.families, *self._files())))
 
     def find(self, name: str, runnable: bool = False) -> Workflow:
-        """A workflow by name; `runnable`: proved sound, with every name known to this release.
+        """A workflow by name, `NAME~PHASE` being the one without a phase; `runnable`: proved sound, with every name known
+        to this release.
 
         The built-in tables are proved by the tests, so that looking at a run need not do it again.
         """
         if (name, runnable) not in self.read:
-            table = with_limits(self._parse(name), self.limits)
-            known = self.families.get(name)
-            if known is None or (runnable and not known.proved):
+            base, *phases = name.split("~")
+            table = without(with_limits(self._parse(base), self.limits), phases)
+            known = self.families.get(base)
+            if known is None or (runnable and (phases or not known.proved)):
                 self._prove(table, runnable)
             self.read[name, runnable] = table
         return self.read[name, runnable]

@@ -34,7 +34,6 @@ class Codec:
     version: str | int
     created_key: str
     updated_key: str
-    step_key: str = ""
 
 
 # The file of a child run, whatever its family, and of a run of a person's own workflow.
@@ -98,8 +97,6 @@ def encode(codec: Codec, state: State) -> dict[str, Any]:
         **state.fields,
     }
     data[codec.phase_key] = state.shown or run.phase
-    if codec.step_key:
-        data[codec.step_key] = run.step
     if state.decisions:
         data["user_decisions"] = [_record(decision) for decision in state.decisions]
     inner: dict[str, Any] = {"workflow": run.workflow, "step": run.step, "saves": state.saves}

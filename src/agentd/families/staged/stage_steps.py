@@ -1,0 +1,56 @@
+"""How a stage begins, and what becomes of the code of one that is done again: it is set aside under a ref, never deleted."""
+
+from agentd.families.staged import compaction, phase_files
+from agentd.landing import task
+from agentd.model.run import Outcome
+from agentd.runs.work import Work
+from agentd.workspaces import work_landing, work_proof
+
+CODE = ("IMPLEMENT", "TEST", "FINAL")
+BASES, ASIDE = "bases", "set_aside"
+
+
+def begin_stage(work: Work) -> Outcome:
+    """Compact what came before, and begin at the commit at which this stage began the first time."""
+    stage = work.state.run.phase
+    compaction.between_stages(work)
+    if stage not in CODE:
+        return Outcome("done")
+    branch = task.branch_of(work)
+    if work.cwd != work.project.root or work.parent is None:
+        work_landing.put_aside(work)
+    bases = dict(work.state.fields.get(BASES) or {})
+    base, tip = str(bases.get(stage) or ""), branch.tip()
+    note = ""
+    if base and base != tip:
+        aside = list(work.state.fields.get(ASIDE) or [])
+        ref = branch.set_back(base, f"{stage.lower()}-{len(aside) + 1}")
+        work.say(f"the code of {stage} so far is set aside as {ref}")
+        work.note(ASIDE, [*aside, {"stage": stage, "ref": ref, "commit": tip}])
+        note = ref
+    landed = branch.landed()
+    known = {name: commit for name, commit in work_landing.landed_tasks(work).items() if landed.get(name) == commit}
+    kept = {name: commit for name, commit in bases.items() if name in CODE and CODE.index(name) < CODE.index(stage)}
+    work.note(BASES, {**kept, stage: base or tip})
+    work.note(work_landing.LANDED_TASKS, known)
+    return Outcome("done", note)
+
+
+def open_workspace(work: Work) -> Outcome:
+    outcome = work_proof.open_workspace(work)
+    if outcome.word != "done":
+        work.note("why_failed", outcome.note)
+    return outcome
+
+
+def give_up_on_review(work: Work) -> Outcome:
+    """The fixes are used up: what is left to repair is kept for the next attempt at the stage."""
+    name = {"IMPLEMENT": phase_files.CODE_REVIEW}.get(work.state.run.phase, phase_files.FINAL_REVIEW)
+    last = phase_files.read(work, name) or str(work.state.fields.get("why_failed") or "")
+    work.note("reasons", {**dict(work.state.fields.get("reasons") or {}), work.state.run.phase: last[:4000]})
+    return Outcome("done", "the fixes are used up")
+
+
+def put_away(work: Work) -> Outcome:
+    """The run is aborted: its workspaces go, what was written in them is kept, and so is the state."""
+    return work_landing.put_aside(work)
