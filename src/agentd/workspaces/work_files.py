@@ -35,6 +35,11 @@ def tree_if_any(work: Work) -> str:
     return tree(work) if work.cwd != work.project.root else ""
 
 
+def listed(work: Work) -> tuple[str, ...]:
+    """Every file of the workspace."""
+    return trees.paths(work.cwd, tree(work))
+
+
 def is_untouched(work: Work) -> bool:
     """Whether nothing was changed since the workspace was made."""
     return tree(work) == record.base(work)

@@ -3,14 +3,11 @@
 from agentd.calling.agent_call import Values
 from agentd.calling.call import Callers
 from agentd.families.staged import LAYOUT, compaction, dispatch, planning, replies
-from agentd.landing.run_landing import refuse_unready_repository
 from agentd.model.job import Reply
 from agentd.model.models import Complexity
 from agentd.model.run import Outcome, Run
-from agentd.model.workflow import Workflow
-from agentd.runs.project import Project
 from agentd.runs.safeguard import Safeguard
-from agentd.workspaces.workspace_call import WorkspaceCall
+from agentd.workspaces.workspace_call import WorkspaceCall, WorkspaceCallers
 
 RECORDS = ("phases/", "began.json", "evidence.json", "baseline.json")
 LEVELS: dict[str, Complexity] = {"easy": "low", "medium": "medium", "hard": "high"}
@@ -61,13 +58,5 @@ class StagedCall(WorkspaceCall):
         return replies.judge(self.work, self.step, reply.text)
 
 
-class Cast(Callers):
-    """Who plays the roles of a run, which needs a repository before it pays for the first call."""
-
-    def refuse_unready(self, project: Project, workflow: Workflow, step: str, command: str) -> None:
-        refuse_unready_repository(project.root)
-        super().refuse_unready(project, workflow, step, command)
-
-
 def agents() -> Callers:
-    return Cast(StagedCall)
+    return WorkspaceCallers(StagedCall)

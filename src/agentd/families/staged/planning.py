@@ -1,6 +1,7 @@
 """PLAN: the areas of the plan, the plans of the areas put together, and the tasks that come of them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from agentd.engine.waves import Item
 from agentd.families.staged import complexity, phase_files, plan_file
@@ -12,6 +13,7 @@ from agentd.runs.work import Work
 
 PART, DRAFT, WHOLE = "plan.md", "1.2-plan-draft.md", "all"
 USUAL = ("logic", "tests")
+WEIGHTS = {"easy": 1, "medium": 2, "hard": 4}
 _AREAS = regex(r"(?ims)^#{1,6}\s+areas\s*$(.*?)(?=^#{1,6}\s|\Z)")
 _WORD = regex(r"[a-z]+")
 
@@ -65,7 +67,7 @@ def task_of(work: Work) -> Task | None:
 
 
 def plan_tasks(work: Work) -> Sequence[Item]:
-    return [one.item for one in tasks_of(work)]
+    return [replace(one.item, weight=WEIGHTS[complexity_of(work, one)]) for one in tasks_of(work)]
 
 
 def complexity_of(work: Work, task: Task) -> str:

@@ -37,7 +37,9 @@ def run_stage_tests(work: Work) -> Outcome:
     if any(one.why == "unknown" for one in found):
         return _told(work, seen, "unknown", "high", note, ())
     changed = [entry["path"] for entry in work_files.changed_files(work)]
-    place = failure_place.classify([one for one in seen.results if one.status != "green"], changed, is_test)
+    project = work_files.listed(work)
+    failed = [one for one in seen.results if one.status != "green"]
+    place = failure_place.classify(failed, changed, is_test, project)
     return _told(work, seen, place.word, place.sure, note, place.places)
 
 

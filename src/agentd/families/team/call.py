@@ -2,21 +2,18 @@
 
 from collections.abc import Sequence
 
-from agentd.calling.agent_call import AgentCall, Values
+from agentd.calling.agent_call import Values
 from agentd.calling.call import Callers
 from agentd.families.team import LAYOUT, contract, dispatch, intake, roles, session, verdicts
 from agentd.families.team.session_documents import DOCUMENTS, TASKS
-from agentd.landing import task
-from agentd.landing.run_landing import refuse_unready_repository
 from agentd.model.job import Reply
 from agentd.model.run import Outcome, Run
-from agentd.model.tools import EDIT, POWERS, SHELL
-from agentd.model.workflow import RESERVED, Step, Workflow
+from agentd.model.workflow import RESERVED, Step
 from agentd.runs import state_guard
-from agentd.runs.project import Project
 from agentd.runs.safeguard import Safeguard
 from agentd.runs.work import Work
 from agentd.workspaces import work_files
+from agentd.workspaces.workspace_call import WorkspaceCall, WorkspaceCallers
 
 MOST_NOTES = 10  # of a reply are told
 RECORDS = (
@@ -29,30 +26,28 @@ RECORDS = (
 )
 
 
-class TeamCall(AgentCall):
+class TeamCall(WorkspaceCall):
     """The calls of one step of a session or of one of its tasks."""
 
     def __init__(self, work: Work, step: Step) -> None:
         super().__init__(work, step)
         self.role = roles.find(work.project.root, step.what)
-        self.files = ""
+
+    @property
+    def who(self) -> str:
+        return self.role.name
 
     def arm(self) -> None:
         """Guard every document that is not this role's, and the files of a workspace that it only reads."""
+        super().arm()
         work = self.work
-        powerful = not {*POWERS}.isdisjoint(self.step.tools)
-        if powerful or work.parent is not None:
+        if work.parent is not None:
             work_files.refuse_checkout(work)
         own = self.role.writes if "write_document" in self.step.tools else ()
         others = [name for name in DOCUMENTS if name not in own]
-        self.guards = [Safeguard(work.top, RECORDS, others, settings=powerful)]
+        self.guards = [Safeguard(work.top, RECORDS, others, settings=self.writes_code)]
         if work.parent is not None:
             self.guards.append(Safeguard(work, RECORDS))
-        self.files = "" if EDIT in self.step.tools else work_files.tree_if_any(work)
-
-    @property
-    def litters(self) -> bool:
-        return SHELL in self.step.tools and bool(self.files)
 
     def note_documents(self) -> None:
         """Count the dispatch, and see which instructions of the project it names."""
@@ -78,12 +73,8 @@ class TeamCall(AgentCall):
         """Put back what was not this role's; a document of another role that it changed makes the call void."""
         state_guard.put_children_back(self.work)  # the status of every task is read from them
         said = super().restore(run)
-        if not {*POWERS}.isdisjoint(self.step.tools):
-            task.mend_repository(self.work)
         if TASKS not in self.step.produces:
             session.write_statuses(self.work.top, session.statuses(self.work.top))
-        if self.files and work_files.put_back(self.work, self.files):
-            self.work.say(f"⚠ {self.role.name} changed files of the workspace; they have been put back")
         return said
 
     def _failed(self, why: str) -> Outcome:
@@ -125,14 +116,6 @@ class TeamCall(AgentCall):
         return Outcome(word, " ".join(note.split())[:300])
 
 
-class Cast(Callers):
-    """The agents that play the roles of a session, which needs a repository before it pays for the first call."""
-
-    def refuse_unready(self, project: Project, workflow: Workflow, step: str, command: str) -> None:
-        refuse_unready_repository(project.root)
-        super().refuse_unready(project, workflow, step, command)
-
-
 def agents() -> Callers:
-    """The agents that play the roles of a session."""
-    return Cast(TeamCall)
+    """Whoever plays the roles of a session."""
+    return WorkspaceCallers(TeamCall)
