@@ -14,7 +14,7 @@ from agentd.model.command import Command, Kind
 from agentd.model.models import AgentModel, Complexity, select
 from agentd.model.rules import Rules
 from agentd.runs.config_values import merge
-from agentd.runs.defaults import AGENT, DEFAULTS
+from agentd.runs.defaults import AGENT, DEFAULTS, WITH_REVIEWER
 from agentd.runs.layout import Layout
 from agentd.state import reading
 from agentd.text import toml
@@ -53,9 +53,10 @@ class Config:
         )
 
     def agent_of(self, role: str) -> str:
-        """Which agent plays a role; a role without a line is played by the implementer's agent."""
+        """Which agent plays a role; one without a line is played by the reviewer's agent if it is a review or its fix, else by
+        the implementer's."""
         roles = self.sections["roles"]
-        return str(roles.get(role) or roles["implementer"])
+        return str(roles.get(role) or roles["reviewer" if role in WITH_REVIEWER else "implementer"])
 
     def adapter_of(self, agent: str) -> str:
         """Which adapter drives an agent: the one its section names, else the one of its own name."""

@@ -52,6 +52,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "validation": vars(Rules()),
     "limits": {},
 }
+WITH_REVIEWER = ("bug_fixer", "final_reviewer")
 OPEN = ("roles", "fallback", "limits")
 TOP = ("project_name",)
 MODEL: dict[str, type] = {

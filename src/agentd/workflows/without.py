@@ -13,14 +13,18 @@ def without(workflow: Workflow, phases: Sequence[str]) -> Workflow:
 
     An edge that rewinds to one of them goes to the nearest phase before it that is left, and is counted with the others
     that lead back there; any other edge goes on to the nearest phase after it. A step that needs what a phase would have
-    produced needs instead what that phase needed.
+    produced needs instead what that phase needed. A question that nothing asks any more is gone too.
     """
     if not phases:
         return workflow
+    from agentd.workflows.check import places  # a table with all its phases needs it not
+
     unknown = [phase for phase in phases if phase not in workflow.phases]
     if unknown:
         raise UsageError(f"{workflow.name} has no phase '{unknown[0]}'.", f"one of: {', '.join(workflow.phases)}")
-    return _Shortened(workflow, frozenset(phases)).table()
+    made = _Shortened(workflow, frozenset(phases)).table()
+    reached = {name for name, _ in places(made)}
+    return replace(made, steps={name: step for name, step in made.steps.items() if name in reached})
 
 
 class _Shortened:
