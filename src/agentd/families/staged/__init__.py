@@ -33,6 +33,7 @@ LAYOUT = Layout(
         "set_aside",
         "landed",
         "landed_tasks",
+        "given_up",
         "queries",
         "areas",
         "plan",

@@ -9,10 +9,8 @@ from agentd.workspaces import work_landing
 
 
 def complete(work: Work) -> Outcome:
-    """Name the branch with what landed, what was waived, and the way to a person's own branch."""
+    """Name the branch with what landed, and the way to a person's own branch."""
     branch, name = task.branch_of(work), f"staged/{work.state.run.name}"
-    for line in waiver_lines(work):
-        work.say(line)
     if not branch.landed():
         work.say("nothing has landed, so there is no branch to deliver")
         return Outcome("done")
@@ -37,5 +35,8 @@ def waiver_lines(work: Work) -> list[str]:
 
 
 def finish(work: Work) -> Outcome:
+    """Tell what was waived, whichever stages the run had, and leave no workspace behind."""
+    for line in waiver_lines(work):
+        work.say(line)
     work_landing.put_aside(work)
     return Outcome("done")

@@ -106,9 +106,11 @@ def fields(work: Work, event: str, details: Mapping[str, str]) -> Mapping[str, A
         shown["stages"] = stages.completed(known["stages"]) if done else known["stages"]
         shown |= {"status": "completed" if done else "stopped", "stoppedAt": None if done else now}
     elif here is not None and workflow.steps[run.step].kind == "ask":
-        failure = why or str(known.get("why_failed") or "")
-        shown |= {"status": "blocked", "stages": stages.blocked(known["stages"], here, failure)}
-        shown["failure"] = _failure(work, here.phase, failure, now)
+        failure = known.get("failure") or {}
+        if edge is not None or failure.get("phase") != here.phase:
+            failure = _failure(work, here.phase, why or str(known.get("why_failed") or ""), now)
+        shown |= {"status": "blocked", "stages": stages.blocked(known["stages"], here, failure["error"])}
+        shown["failure"] = failure
     elif here is not None and edge is not None and edge.rewind and run.step == workflow.first(run.phase).name:
         shown |= _restart(work, here.stage, _asked_stage(left, known), why, now)
     elif here is not None:
@@ -154,15 +156,12 @@ def _waiver(work: Work, step: str, now: str) -> dict[str, Any]:
 def _failure(work: Work, phase: str, why: str, now: str) -> dict[str, Any]:
     context: dict[str, Any] = {"completedTasks": [], "failedTask": None, "pendingTasks": []}
     if phase == "2.1":
-        for item in ports.Ports(work).items(work.state.run, work.workflow.steps[WAVES]):
-            store = ports.child_store(work, WAVES, item.id)
-            result = store.peek().run.result if store.exists() else ""
-            if result == "done":
-                context["completedTasks"].append(item.id)
-            elif item.id in why and context["failedTask"] is None:
-                context["failedTask"] = item.id
-            else:
-                context["pendingTasks"].append(item.id)
+        words = LAYOUT.find("task_steps.results")(work)
+        given_up = [name for name, (word, _) in words.items() if word == "failed"]
+        context["completedTasks"] = [name for name, (word, _) in words.items() if word == "completed"]
+        context["failedTask"] = given_up[0] if given_up else None
+        context["pendingTasks"] = [name for name in words if name not in (*context["completedTasks"], *given_up[:1])]
+        why = "; ".join(f"{name} failed: {words[name][1]}" for name in given_up) or why
     return {"phase": phase, "error": why, "failedAt": now, "context": context}
 
 

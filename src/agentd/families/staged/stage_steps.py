@@ -1,6 +1,6 @@
 """How a stage begins, and what becomes of the code of one that is done again: it is set aside under a ref, never deleted."""
 
-from agentd.families.staged import compaction, phase_files
+from agentd.families.staged import compaction, phase_files, task_steps
 from agentd.landing import task
 from agentd.model.run import Outcome
 from agentd.runs.work import Work
@@ -33,6 +33,7 @@ def begin_stage(work: Work) -> Outcome:
     kept = {name: commit for name, commit in bases.items() if name in CODE and CODE.index(name) < CODE.index(stage)}
     work.note(BASES, {**kept, stage: base or tip})
     work.note(work_landing.LANDED_TASKS, known)
+    work.note(task_steps.GIVEN_UP, {})
     return Outcome("done", note)
 
 

@@ -2,6 +2,8 @@
 
 import json
 import time
+from collections.abc import Mapping
+from typing import Any
 
 from agentd.engine.waves import waves
 from agentd.families.staged import phase_files, planning
@@ -20,6 +22,7 @@ SUMMARY, WHY, REVIEWED = (
     {"IMPLEMENT": phase_files.CODE_REVIEW, "TEST": phase_files.TEST_REVIEW},
 )
 ACCEPT = "accept"
+GIVEN_UP = "given_up"  # the tasks that failed, each with why: their own files go before they are tried again
 
 
 def examine(work: Work) -> Outcome:
@@ -89,8 +92,16 @@ def land_if_green(work: Work) -> Outcome:
 
 
 def put_aside(work: Work) -> Outcome:
-    """A task failed: its workspace goes, and all that was written in it is kept."""
+    """A task failed: its workspace goes, all that was written in it is kept, and the run keeps why."""
+    why = str(work.state.fields.get(WHY) or work.state.fields.get(SUMMARY) or "it did not succeed")
+    with work.top.guard:
+        work_proof.note_top(work, **{GIVEN_UP: {**_given_up(work), work.item: why[:500]}})
     return work_landing.put_aside(work)
+
+
+def _given_up(work: Work) -> Mapping[str, Any]:
+    found = work.top.state.fields.get(GIVEN_UP)
+    return found if isinstance(found, Mapping) else {}
 
 
 def back_off(work: Work) -> Outcome:
@@ -105,25 +116,29 @@ def back_off(work: Work) -> Outcome:
     return Outcome("done")
 
 
+def results(work: Work) -> dict[str, tuple[str, str]]:
+    """What became of each task so far, and what is said of it; one that never began waits for another that failed."""
+    found, given_up = {}, _given_up(work)
+    for item in planning.plan_tasks(work):
+        store = ports.child_store(work, "implement", item.id)
+        state = store.peek() if store.exists() else None
+        if state and state.run.result == "done":
+            found[item.id] = ("completed", str(state.fields.get(SUMMARY) or ""))
+        elif item.id in given_up:
+            found[item.id] = ("failed", str(given_up[item.id]))
+        else:
+            found[item.id] = ("blocked", "what it depends on failed")
+    return found
+
+
 def gather_tasks(work: Work) -> Outcome:
     """What became of every task, wave by wave."""
-    items, listed = planning.plan_tasks(work), []
-    words: dict[str, str] = {}
-    for number, names in enumerate(waves(items), 1):
-        shown = []
-        for name in names:
-            store = ports.child_store(work, "implement", name)
-            state = store.peek() if store.exists() else None
-            words[name] = (
-                {"done": "completed", "failed": "failed"}.get(state.run.result, "blocked") if state else "blocked"
-            )
-            said = (
-                str(state.fields.get(SUMMARY) or state.fields.get(WHY) or "") if state else "what it depends on failed"
-            )
-            shown.append({"id": name, "status": words[name], "summary": said[:500]})
+    words, listed = results(work), []
+    for number, names in enumerate(waves(planning.plan_tasks(work)), 1):
+        shown = [{"id": name, "status": words[name][0], "summary": words[name][1][:500]} for name in names]
         listed.append({"waveNumber": number, "tasks": shown})
-    done = [name for name, word in words.items() if word == "completed"]
-    failed = [name for name, word in words.items() if word != "completed"]
+    done = [name for name, (word, _) in words.items() if word == "completed"]
+    failed = [name for name in words if name not in done]
     data = {"waves": listed, "completedTasks": done, "failedTasks": failed}
     phase_files.write(work, phase_files.TASKS, json.dumps(data, indent=2, ensure_ascii=False) + "\n", of="")
     return Outcome("done", f"{len(done)} completed" + (f", {len(failed)} not" if failed else ""))
