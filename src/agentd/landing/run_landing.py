@@ -86,6 +86,14 @@ def landing_of(work: Work) -> Landing:
     return found
 
 
+def forget(work: Work) -> None:
+    """End the service: the branch was moved, and what is known of it is looked up again."""
+    with work.top.guard:
+        found = work.top.services.pop(SERVICE, None)
+    if found:
+        found.close()
+
+
 def has_begun(work: Work) -> bool:
     """Whether the run has a branch yet."""
     root, name = work.project.root, work.top.state.run.name

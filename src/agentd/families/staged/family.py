@@ -167,9 +167,13 @@ def _failure(work: Work, phase: str, why: str, now: str) -> dict[str, Any]:
 
 def jump(work: Work, options: Mapping[str, Any]) -> None:
     """Set a run down where a person's `resume` says, before it goes on."""
-    here = by_phase(str(work.state.fields.get("currentPhase") or "")) or SCHEDULE[0]
+    here, name = by_phase(str(work.state.fields.get("currentPhase") or "")) or SCHEDULE[0], work.state.run.name
     left = [stage for stage in STAGES if stage in work.workflow.phases]
     if options.get("retry_failed"):
+        if here != entry_of(WAVES):
+            raise UsageError(
+                f"The run is at {here.phase} {here.name}, not at its tasks.", f"agentd resume staged/{name}"
+            )
         ports.go_to(work, "retry-failed", "failed tasks are tried again")
         return
     if options.get("restart_stage") or options.get("restart_previous"):
@@ -182,9 +186,12 @@ def jump(work: Work, options: Mapping[str, Any]) -> None:
         _go_to(work, phase, f"{stage} is restarted")
         return
     phase = str(options.get("from_phase") or "")
-    if phase not in work.workflow.entries:
-        known = [entry.phase for entry in SCHEDULE if entry.phase in work.workflow.entries]
-        raise UsageError(f"'{phase}' is no phase of this run.", f"--from-phase {'|'.join(known)}")
+    reached = [entry.phase for entry in SCHEDULE[: SCHEDULE.index(here) + 1] if entry.phase in work.workflow.entries]
+    if phase not in reached:
+        raise UsageError(
+            f"'{phase}' is no phase that this run has reached.",
+            f"agentd resume staged/{name} --from-phase {reached[-1]}",
+        )
     _go_to(work, phase, f"going on from phase {phase}")
 
 

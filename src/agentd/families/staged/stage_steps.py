@@ -1,7 +1,7 @@
 """How a stage begins, and what becomes of the code of one that is done again: it is set aside under a ref, never deleted."""
 
 from agentd.families.staged import compaction, phase_files, task_steps
-from agentd.landing import task
+from agentd.landing import run_landing, task
 from agentd.model.run import Outcome
 from agentd.runs.work import Work
 from agentd.workspaces import work_landing, work_proof
@@ -17,14 +17,14 @@ def begin_stage(work: Work) -> Outcome:
     if stage not in CODE:
         return Outcome("done")
     branch = task.branch_of(work)
-    if work.cwd != work.project.root or work.parent is None:
-        work_landing.put_aside(work)
+    work_landing.put_aside(work)
     bases = dict(work.state.fields.get(BASES) or {})
     base, tip = str(bases.get(stage) or ""), branch.tip()
     note = ""
     if base and base != tip:
         aside = list(work.state.fields.get(ASIDE) or [])
         ref = branch.set_back(base, f"{stage.lower()}-{len(aside) + 1}")
+        run_landing.forget(work)
         work.say(f"the code of {stage} so far is set aside as {ref}")
         work.note(ASIDE, [*aside, {"stage": stage, "ref": ref, "commit": tip}])
         note = ref
