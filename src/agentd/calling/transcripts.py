@@ -23,6 +23,7 @@ from agentd.redaction import redact, secret_values
 from agentd.runs.overview import begun
 from agentd.runs.work import Work
 from agentd.state import durable
+from agentd.usage.recorded_calls import calls_in
 from agentd.values import dataclass
 
 CALL = regex(r"(?P<step>.+)-(?P<visit>\d+)\.(?P<attempt>\d+)")
@@ -45,8 +46,12 @@ def path_of(work: Work, call: str) -> Path:
 
 
 def visits(work: Work, step: str) -> int:
-    """How often a step was called."""
-    return max((int(found["visit"]) for found, _ in _of_step(work.store.folder, step)), default=0)
+    """How often a step was called, also before its run began anew, which removes transcripts."""
+    above = "".join(f"{item}/" for item in work.items_above())
+    names = [str(one.get("call")) for one in calls_in(work.top.state.fields)]
+    recorded = [CALL.fullmatch(name.removeprefix(above)) for name in names if name.startswith(above)]
+    known = [int(found["visit"]) for found in recorded if found and found["step"] == step]
+    return max((*known, *(int(found["visit"]) for found, _ in _of_step(work.store.folder, step))), default=0)
 
 
 def _of_step(folder: Path, step: str = "") -> Iterator[tuple[re.Match[str], Path]]:

@@ -49,7 +49,8 @@ def give_up_on_review(work: Work) -> Outcome:
     name = {"IMPLEMENT": phase_files.CODE_REVIEW}.get(work.state.run.phase, phase_files.FINAL_REVIEW)
     last = phase_files.read(work, name) or str(work.state.fields.get("why_failed") or "")
     work.note("reasons", {**dict(work.state.fields.get("reasons") or {}), work.state.run.phase: last[:4000]})
-    return Outcome("done", "the fixes are used up")
+    why = str(work.state.fields.get("why_failed") or "the review does not pass")
+    return Outcome("done", f"the fixes are used up: {why}"[:300])
 
 
 def put_away(work: Work) -> Outcome:

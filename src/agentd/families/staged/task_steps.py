@@ -83,10 +83,10 @@ def _bring(work: Work) -> Outcome:
 
 def land_if_green(work: Work) -> Outcome:
     """A person goes on despite what is left: land what is green, and put aside what is not."""
-    if not work_landing.is_over(work) and not is_untouched(work) and examine(work).word == "green":
-        outcome = _bring(work)
-        if outcome.word == "landed":
-            return Outcome("done", "landed")
+    if work_landing.is_over(work) or is_untouched(work):
+        return Outcome("done", land(work).note)
+    if examine(work).word == "green" and _bring(work).word == "landed":
+        return Outcome("done", "landed")
     work_landing.put_aside(work)
     return Outcome("done", "what could not land is kept below refs/agentd/")
 
