@@ -1,6 +1,7 @@
 """The built-in tables as a run sees them, with numbers for their named limits, and a short way to write a small one."""
 
 from functools import cache
+from pathlib import Path
 from textwrap import dedent
 
 from agentd.model.workflow import Workflow
@@ -25,6 +26,16 @@ LIMITS = {
 @cache
 def built_in(name: str) -> Workflow:
     return with_limits(read_built_in(name), LIMITS)
+
+
+@cache
+def stages() -> Workflow:
+    """A table with stages, gates, waivers and restarts that belongs to no family."""
+    return with_limits(unlimited_stages(), LIMITS)
+
+
+def unlimited_stages() -> Workflow:
+    return parse(Path(__file__).with_name("stages.yaml").read_text(encoding="utf-8"), "stages.yaml")
 
 
 def built_ins() -> dict[str, Workflow]:

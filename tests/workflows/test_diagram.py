@@ -8,7 +8,7 @@ import pytest
 from agentd.model.workflow import RELATIVE, Workflow
 from agentd.workflows.diagram import draw
 from tests.built_in import BUILT_IN, read_built_in
-from tests.workflows.tables import table
+from tests.workflows.tables import table, unlimited_stages
 
 ARROW = re.compile(r"    (\S+) --> (\S+?)(?:: (.*))?")
 NOTE = re.compile(r"    %% (.+) --> (\S+): (.*)")
@@ -68,7 +68,7 @@ def test_what_is_drawn_holds_together(name: str) -> None:
 
 
 def test_limits_rewinds_and_waivers_are_marked() -> None:
-    text = draw(read_built_in("staged"))
+    text = draw(unlimited_stages())
     assert "step_run_tests --> step_implement: source_is_wrong (at most stage_restarts) (rewind)\n" in text
     assert "step_run_tests --> step_restarts_are_used_up: source_is_wrong, then\n" in text
     assert "%% what_now --> @past: skip (waive)\n" in text

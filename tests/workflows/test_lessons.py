@@ -8,10 +8,10 @@ from agentd.engine.advance import advance, start
 from agentd.engine.decide import Do, Skip, Stop, decide
 from agentd.model.run import Run
 from agentd.workflows.check import prove
-from tests.workflows.tables import built_in, built_ins, table
+from tests.workflows.tables import built_in, built_ins, stages, table
 from tests.workflows.walker import at, take
 
-STAGED = built_in("staged")
+STAGES = stages()
 ASKERS = {
     # who asks: how it comes to ask, then where each answer leads
     "review_plan": (["needs_revision", "done"] * 3 + ["needs_revision"], "brainstorm", "split_queries", "implement"),
@@ -31,9 +31,9 @@ ASKERS = {
 @pytest.mark.parametrize("asker", ASKERS)
 def test_the_answers_to_a_shared_question_are_seen_from_the_step_that_asked(asker: str) -> None:
     outcomes, stage, previous, past = ASKERS[asker]
-    asked = take(STAGED, at(STAGED, asker), *outcomes)
+    asked = take(STAGES, at(STAGES, asker), *outcomes)
     assert (asked.step, asked.phase, asked.asked_by) == ("what_now", "BLOCKED", asker)
-    arrived = {word: advance(STAGED, asked, word).step for word in STAGED.steps["what_now"].next}
+    arrived = {word: advance(STAGES, asked, word).step for word in STAGES.steps["what_now"].next}
     assert arrived == {
         "retry": asker,
         "restart": stage,
@@ -41,7 +41,7 @@ def test_the_answers_to_a_shared_question_are_seen_from_the_step_that_asked(aske
         "skip": past,
         "abort": "aborted",
     }
-    assert advance(STAGED, asked, "skip").waived == STAGED.steps[asker].produces
+    assert advance(STAGES, asked, "skip").waived == STAGES.steps[asker].produces
 
 
 def test_a_question_that_leads_to_a_question_keeps_who_asked() -> None:
@@ -62,14 +62,14 @@ def test_a_question_that_leads_to_a_question_keeps_who_asked() -> None:
 
 def test_two_restarts_do_not_refill_each_other() -> None:
     """TEST restarts IMPLEMENT, FINAL restarts TEST, again and again, until a person has to be asked."""
-    run, steps, restarts = at(STAGED, "implement"), 0, 0
+    run, steps, restarts = at(STAGES, "implement"), 0, 0
     worst = {"run_tests": "source_is_wrong", "review_all": "has_issues"}
-    while STAGED.steps[run.step].kind != "ask":
-        word = worst.get(run.step, STAGED.steps[run.step].forward)
+    while STAGES.steps[run.step].kind != "ask":
+        word = worst.get(run.step, STAGES.steps[run.step].forward)
         if word == "source_is_wrong" and run.counts.get("run_tests.source_is_wrong", 0) == 3:
             word = "passed"
-        before, run, steps = run, advance(STAGED, run, word), steps + 1
-        restarts += STAGED.phases.index(run.phase) < STAGED.phases.index(before.phase)
+        before, run, steps = run, advance(STAGES, run, word), steps + 1
+        restarts += STAGES.phases.index(run.phase) < STAGES.phases.index(before.phase)
         assert steps < 500
     assert (run.step, run.asked_by, restarts) == ("final_is_blocked", "restart_test", 6)
 
@@ -92,28 +92,28 @@ def test_two_rewinds_to_one_phase_run_out_together() -> None:
 
 
 def test_an_answer_refills_the_budget_it_was_asked_about_and_no_other() -> None:
-    spent = take(STAGED, at(STAGED, "review_plan"), "failed", *["needs_revision", "done"] * 3, "needs_revision")
+    spent = take(STAGES, at(STAGES, "review_plan"), "failed", *["needs_revision", "done"] * 3, "needs_revision")
     assert (spent.step, spent.spent) == ("what_now", "review_plan.needs_revision")
-    retried = advance(STAGED, spent, "retry")
+    retried = advance(STAGES, spent, "retry")
     assert dict(retried.counts) == {"review_plan.failed": 1}
-    assert take(STAGED, retried, *["needs_revision", "done"] * 3).step == "review_plan"
-    assert take(STAGED, retried, *["needs_revision", "done"] * 3, "needs_revision").step == "what_now"
+    assert take(STAGES, retried, *["needs_revision", "done"] * 3).step == "review_plan"
+    assert take(STAGES, retried, *["needs_revision", "done"] * 3, "needs_revision").step == "what_now"
 
 
 def test_an_answer_refills_a_restart_budget_too() -> None:
-    run = at(STAGED, "run_tests")
+    run = at(STAGES, "run_tests")
     for _ in range(3):
-        run = replace(advance(STAGED, run, "source_is_wrong"), step="run_tests", phase="TEST")
-    asked = advance(STAGED, run, "source_is_wrong")
+        run = replace(advance(STAGES, run, "source_is_wrong"), step="run_tests", phase="TEST")
+    asked = advance(STAGES, run, "source_is_wrong")
     assert (asked.step, asked.spent) == ("restarts_are_used_up", "run_tests.source_is_wrong")
-    retried = advance(STAGED, asked, "retry")
+    retried = advance(STAGES, asked, "retry")
     assert retried.counts == {}
-    assert advance(STAGED, retried, "source_is_wrong").step == "implement"
+    assert advance(STAGES, retried, "source_is_wrong").step == "implement"
 
 
 def rewound() -> tuple[Run, Run]:
     before = replace(
-        at(STAGED, "run_tests"),
+        at(STAGES, "run_tests"),
         counts={
             "review_plan.needs_revision": 2,
             "review_implementation.needs_revision": 1,
@@ -125,7 +125,7 @@ def rewound() -> tuple[Run, Run]:
         },
         waived=("1.3-plan-review.json", "2.3-impl-review.json", "3.1-test-results.json"),
     )
-    return before, advance(STAGED, before, "source_is_wrong")
+    return before, advance(STAGES, before, "source_is_wrong")
 
 
 def test_a_rewind_keeps_the_counts_of_earlier_phases_and_of_every_rewinding_edge() -> None:
@@ -179,10 +179,10 @@ def test_a_skipped_step_goes_forward_and_a_begun_one_is_not_skipped() -> None:
 
 
 def test_a_gate_says_what_it_misses() -> None:
-    run = at(STAGED, "implement")
+    run = at(STAGES, "implement")
     facts = {"1.2-plan.md": "", "1.3-plan-review.json": "not approved"}
-    assert decide(STAGED, run, facts) == Stop("blocked", "1.3-plan-review.json: not approved")
-    assert decide(STAGED, replace(run, waived=("1.3-plan-review.json",)), facts) == Do(STAGED.steps["implement"])
+    assert decide(STAGES, run, facts) == Stop("blocked", "1.3-plan-review.json: not approved")
+    assert decide(STAGES, replace(run, waived=("1.3-plan-review.json",)), facts) == Do(STAGES.steps["implement"])
 
 
 def test_the_children_of_the_built_ins_are_built_in() -> None:

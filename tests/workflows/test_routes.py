@@ -185,31 +185,34 @@ def test_a_full_run_can_dispatch_every_core_agent() -> None:
     }  # fmt: skip
 
 
+def in_phases(*names: str) -> tuple[str, ...]:
+    return tuple(f"phases/{name}" for name in names)
+
+
 def test_the_stage_gates_are_those_of_the_schedule() -> None:
-    assert {
-        step: STAGED.steps[step].needs for step in ("brainstorm", "implement", "run_tests", "document", "complete")
-    } == {
-        "brainstorm": ("0-explore.md",),
-        "implement": ("1.2-plan.md", "1.3-plan-review.json"),
-        "run_tests": ("2.1-tasks.json", "2.3-impl-review.json"),
-        "document": ("3.1-test-results.json", "3.3-test-review.json"),
-        "complete": ("4.2-final-review.json",),
+    firsts = {stage: STAGED.first(stage) for stage in ("PLAN", "IMPLEMENT", "TEST", "FINAL", "COMPLETE")}
+    assert {stage: step.needs for stage, step in firsts.items()} == {
+        "PLAN": in_phases("0-explore.md"),
+        "IMPLEMENT": in_phases("1.2-plan.md", "1.3-plan-review.json"),
+        "TEST": in_phases("2.1-tasks.json", "2.3-impl-review.json"),
+        "FINAL": in_phases("3.1-test-results.json", "3.3-test-review.json"),
+        "COMPLETE": in_phases("4.2-final-review.json"),
     }
-    firsts = [STAGED.first(phase).name for phase in ("PLAN", "IMPLEMENT", "TEST", "FINAL")]
-    assert firsts == ["brainstorm", "implement", "run_tests", "document"]
+    assert STAGED.steps["complete"].needs == in_phases("4.2-final-review.json")
 
 
 @pytest.mark.parametrize(
     ("stage", "files"),
     [
-        ("PLAN", {"1.1-brainstorm.md", "1.2-plan.md", "1.3-plan-review.json"}),
-        ("IMPLEMENT", {"2.1-tasks.json", "2.2-simplify.md", "2.3-impl-review.json"}),
-        ("TEST", {"3.1-test-results.json", "3.2-*", "3.3-test-review.json"}),
-        ("FINAL", {"4.1-*", "4.2-*", "4.2-final-review.json"}),
+        ("PLAN", ("1.1-brainstorm.md", "1.2-plan.md", "1.3-plan-review.json")),
+        ("IMPLEMENT", ("2.1-tasks.json", "2.2-simplify.md", "2.3-impl-review.json")),
+        ("TEST", ("3.1-test-results.json", "3.2-*", "3.3-test-review.json")),
+        ("FINAL", ("4.1-*", "4.2-*", "4.2-final-review.json")),
     ],
 )
-def test_a_stage_produces_exactly_what_its_restart_deletes(stage: str, files: set[str]) -> None:
-    assert {name for step in STAGED.steps.values() if step.phase == stage for name in step.produces} == files
+def test_a_stage_produces_exactly_what_its_restart_deletes(stage: str, files: tuple[str, ...]) -> None:
+    made = {name for step in STAGED.steps.values() if step.phase == stage for name in step.produces}
+    assert made == {*in_phases(*files)}
 
 
 def exhaust(step: str, word: str, rounds: Sequence[str], times: int) -> Run:
@@ -217,45 +220,51 @@ def exhaust(step: str, word: str, rounds: Sequence[str], times: int) -> Run:
 
 
 def test_an_exhausted_implementation_review_restarts_the_stage_three_times_and_then_asks() -> None:
-    run = at(STAGED, "implement")
-    to_review, rounds = ["done"] * 3, ["needs_revision", "done"] * 3 + ["needs_revision"]
+    run = at(STAGED, "begin_implement")
+    to_review, rounds = [*["done"] * 5, "green"], ["needs_revision", "done", "green"] * 3 + ["needs_revision"]
     for restart in range(1, 4):
         run = take(STAGED, run, *to_review, *rounds)
-        assert run.step == "restart_implement"
+        assert run.step == "give_up_on_code"
         run = advance(STAGED, run, "done")
-        assert (run.step, run.counts["restart_implement.done"]) == ("implement", restart)
-        assert "2.3-impl-review.json" in run.clear
+        assert (run.step, run.counts["restarts_of_implement"]) == ("begin_implement", restart)
+        assert "phases/2.3-impl-review.json" in run.clear
     asked = take(STAGED, run, *to_review, *rounds, "done")
     assert asked.step == "implement_is_stuck"
-    forced = advance(STAGED, asked, "force_continue")
-    assert (forced.step, forced.waived) == ("run_tests", ("2.3-impl-review.json",))
+    forced = take(STAGED, asked, "force_continue", "done")
+    assert (forced.step, forced.waived) == ("begin_test", in_phases("2.3-impl-review.json"))
     assert {word: advance(STAGED, asked, word).step for word in ("retry", "restart", "restart_previous", "abort")} == {
-        "retry": "review_implementation",
-        "restart": "implement",
-        "restart_previous": "brainstorm",
-        "abort": "aborted",
+        "retry": "open_review",
+        "restart": "begin_implement",
+        "restart_previous": "begin_plan",
+        "abort": "put_away",
     }
 
 
+def test_restarts_of_a_stage_are_counted_together_whichever_edge_led_to_them() -> None:
+    run = at(STAGED, "give_up_on_code")
+    run = take(STAGED, run, "done", *["done"] * 5, "green", "approved", "landed", "done", "done", "source_is_wrong")
+    assert (run.step, run.counts["restarts_of_implement"]) == ("begin_implement", 2)
+
+
 def test_an_exhausted_final_review_restarts_the_tests() -> None:
-    given_up = exhaust("review_all", "has_issues", ["done"], 3)
-    assert given_up.step == "restart_test"
+    given_up = exhaust("review_all", "has_issues", ["done", "green"], 3)
+    assert given_up.step == "give_up_on_all"
     restarted = advance(STAGED, given_up, "done")
-    assert (restarted.step, restarted.phase) == ("run_tests", "TEST")
-    assert {"3.1-test-results.json", "4.2-final-review.json"} <= {*restarted.clear}
-    assert "2.3-impl-review.json" not in restarted.clear
+    assert (restarted.step, restarted.phase) == ("begin_test", "TEST")
+    assert {*in_phases("3.1-test-results.json", "4.2-final-review.json")} <= {*restarted.clear}
+    assert "phases/2.3-impl-review.json" not in restarted.clear
 
 
 def test_a_blocked_final_review_cannot_be_skipped_but_can_be_forced_on_record() -> None:
     asked = advance(STAGED, at(STAGED, "review_all"), "blocked")
     assert {word: advance(STAGED, asked, word).step for word in STAGED.steps[asked.step].next} == {
-        "retry": "review_all",
-        "restart": "document",
-        "restart_previous": "run_tests",
-        "force_continue": "complete",
-        "abort": "aborted",
+        "retry": "open_final_review",
+        "restart": "begin_final",
+        "restart_previous": "begin_test",
+        "force_continue": "force_all",
+        "abort": "put_away",
     }
-    assert "4.2-final-review.json" in advance(STAGED, asked, "force_continue").waived
+    assert "phases/4.2-final-review.json" in advance(STAGED, asked, "force_continue").waived
 
 
 def test_an_exhausted_plan_or_test_review_never_goes_on_by_itself() -> None:
@@ -266,15 +275,13 @@ def test_an_exhausted_plan_or_test_review_never_goes_on_by_itself() -> None:
 def test_a_wrong_test_is_analyzed_and_run_again_and_a_wrong_source_restarts_the_implementation() -> None:
     assert take(STAGED, at(STAGED, "run_tests"), "test_is_wrong").step == "analyze_failures"
     assert take(STAGED, at(STAGED, "run_tests"), "test_is_wrong", "done").step == "run_tests"
-    assert take(STAGED, at(STAGED, "run_tests"), "source_is_wrong").step == "implement"
+    assert take(STAGED, at(STAGED, "run_tests"), "source_is_wrong").step == "begin_implement"
 
 
 def test_a_failed_explorer_blocks_nobody_and_a_failed_task_is_tried_twice_more() -> None:
-    assert (
-        take(built_in("staged-explorer"), start(built_in("staged-explorer"), "run"), *["failed"] * 4).result
-        == "gave_up"
-    )
+    explorer, task = built_in("staged-explorer"), built_in("staged-task")
+    assert take(explorer, start(explorer, "run"), *["failed"] * 4).result == "gave_up"
     assert advance(STAGED, at(STAGED, "explore"), "gave_up").step == "gather_findings"
-    task = built_in("staged-task")
-    assert take(task, start(task, "run"), *["failed"] * 2).step == "implement"
-    assert take(task, start(task, "run"), *["failed"] * 3).result == "failed"
+    again = ["failed", "done"]
+    assert take(task, at(task, "implement"), *again * 2).step == "implement"
+    assert take(task, at(task, "implement"), *again * 2, "failed", "done").result == "failed"

@@ -12,20 +12,19 @@ from agentd.runs.project import Project
 from agentd.runs.report import Report, report
 from agentd.runs.unfinished import Unfinished
 from agentd.state import lock, reading
+from agentd.state.layout import Place
 from agentd.values import dataclass
 
 
 def status(project: Project, name: str) -> Report:
     """Where one run stands."""
-    from agentd.runs.family import load  # looking at all runs loads no family's code
-
     try:
         place = project.find(name)
     except RunNotFound as error:
         wanted = name.rpartition("/")[0]
         layout = project.layout(wanted) if wanted else project.layouts[0]
         raise layout.missing(error.message, error.fix) from None
-    state, family = project.store(place).load(), load(project.layout(place.family))
+    state, family = project.store(place).load(), _family(project, place)
     found = _cut_off(report(project, place, state, family.summary(state)), unfinished.interrupted(project.root))
     if found.doing == "finished":
         return found
@@ -73,10 +72,14 @@ def _cut_off(found: Report, note: Unfinished | None) -> Report:
 
 def details(project: Project, name: str) -> Sequence[str]:
     """What the family of a run shows of it besides the ordinary."""
-    from agentd.runs.family import load
-
     place = project.find(name)
-    return load(project.layout(place.family)).details(project.store(place).load())
+    return tuple(_family(project, place).details(project.store(place).load()))
+
+
+def _family(project: Project, place: Place) -> Any:
+    from agentd.runs.family import load  # looking at all runs loads no family's code
+
+    return load(project.layout(place.family))
 
 
 def transcripts(project: Project, name: str, call: str = "") -> Iterator[tuple[str, list[str]]]:

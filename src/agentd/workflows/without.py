@@ -17,14 +17,13 @@ def without(workflow: Workflow, phases: Sequence[str]) -> Workflow:
     """
     if not phases:
         return workflow
-    from agentd.workflows.check import places  # a table with all its phases needs it not
-
     unknown = [phase for phase in phases if phase not in workflow.phases]
     if unknown:
         raise UsageError(f"{workflow.name} has no phase '{unknown[0]}'.", f"one of: {', '.join(workflow.phases)}")
     made = _Shortened(workflow, frozenset(phases)).table()
-    reached = {name for name, _ in places(made)}
-    return replace(made, steps={name: step for name, step in made.steps.items() if name in reached})
+    edges = [*made.defaults.values(), *(edge for step in made.steps.values() for edge in step.next.values())]
+    asked = {target for edge in edges for target in (edge.to, edge.then)}
+    return replace(made, steps={name: step for name, step in made.steps.items() if step.kind != "ask" or name in asked})
 
 
 class _Shortened:

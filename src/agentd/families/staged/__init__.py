@@ -33,7 +33,7 @@ LAYOUT = Layout(
         "set_aside",
         "landed",
         "landed_tasks",
-        "given_up",
+        "failed_tasks",
         "queries",
         "areas",
         "plan",

@@ -22,7 +22,7 @@ SUMMARY, WHY, REVIEWED = (
     {"IMPLEMENT": phase_files.CODE_REVIEW, "TEST": phase_files.TEST_REVIEW},
 )
 ACCEPT = "accept"
-GIVEN_UP = "given_up"  # the tasks that failed, each with why: their own files go before they are tried again
+GIVEN_UP = "failed_tasks"  # the tasks that failed, each with why: their own files go before they are tried again
 
 
 def examine(work: Work) -> Outcome:
