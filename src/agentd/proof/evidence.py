@@ -17,10 +17,14 @@ from agentd.values import dataclass
 
 @dataclass(frozen=True)
 class Planned:
-    """The files that an approved plan names, and those of them that it removes."""
+    """The files that an approved plan names, and those of them that it removes.
+
+    `red_first`: their tests have to be red on the code as it was; not so where that code has landed already.
+    """
 
     named: frozenset[str] = frozenset()
     removed: frozenset[str] = frozenset()
+    red_first: bool = True
 
 
 def gather(work: Work, planned: Planned) -> tuple[str, list[str]]:
@@ -40,7 +44,7 @@ def gather(work: Work, planned: Planned) -> tuple[str, list[str]]:
     usual = {harm.file for harm in old.harms} if old else set()
     harms = [harm for harm in harms if harm.rule != "changed_by_tests" or harm.file not in usual]
     before: tuple[Result, ...] = ()
-    if not any(one.why in ("red", "none") for one in blockers.blockers(seen, old)):
+    if planned.red_first and not any(one.why in ("red", "none") for one in blockers.blockers(seen, old)):
         before, unproved = red_first.red_first(work, changed, planned.named)
         harms += unproved
     seen = replace(seen, harms=tuple(dict.fromkeys(harms)), before=before)

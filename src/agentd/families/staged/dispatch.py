@@ -86,11 +86,13 @@ def _context(work: Work, step: Step) -> Iterator[tuple[str, str]]:
     config = work.project.config
     stages, phases = (bool(config.get("staged", f"compact_between_{each}")) for each in ("stages", "phases"))
     needed = NEEDS.get(step.name, ())
-    if stages:
-        for stage in STAGES[: STAGES.index(here.stage)]:
-            text = phase_files.read(work, compaction.summary_name(stage))
-            if text:
-                yield compaction.summary_name(stage), text
+    over = list(STAGES[: STAGES.index(here.stage)]) if stages else []
+    if phases:
+        over += [each.phase for each in SCHEDULE[: SCHEDULE.index(here)] if not (stages and each.stage != here.stage)]
+    for name in map(compaction.summary_name, over):
+        text = phase_files.read(work, name)
+        if text:
+            yield name, text
     for name in sorted(known):
         entry = next((each for each in SCHEDULE if each.phase == name.partition("-")[0]), here)
         if name in needed or not (phases or (stages and entry.stage != here.stage)):

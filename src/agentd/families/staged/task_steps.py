@@ -48,7 +48,8 @@ def _waive_accepted(work: Work) -> None:
 def _planned(work: Work) -> Planned:
     one = planning.task_of(work) if work.parent else None
     listed = (one,) if one else planning.tasks_of(work)
-    return Planned(frozenset(path for each in listed for path in each.files if "*" not in path))
+    named = frozenset(path for each in listed for path in each.files if "*" not in path)
+    return Planned(named, red_first=one is not None)
 
 
 def land(work: Work) -> Outcome:
