@@ -32,7 +32,7 @@ def _compact(work: Work, what: str, phases: list[str]) -> None:
     }
     name = summary_name(what)
     text = stage_summary.summary(what, files) if files else ""
-    if not files or phase_files.read(work, name) == text:
+    if not files or (name in phase_files.recorded(work.top) and phase_files.read(work, name) == text):
         return
     before = sum(len(each.encode(errors="replace")) for each in files.values())
     after = len(text.encode(errors="replace"))
