@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 from tests.landing.repositories import git, invariant
 from tests.plan.plans import Spy, spied
-from tests.sandbox import Ran, make_sandbox
+from tests.sandbox import Ran, Sandbox, make_sandbox
 from tests.staged.runs import ROLES, Staged, code, done, final, issue, review, task
 
 # Two agents that both reach this line are at work at the same time.
@@ -142,3 +143,74 @@ def with_requests(staged: Staged, folder: Path) -> None:
 
 def branch(staged: Staged, path: str) -> str:
     return git(staged.root, "show", f"agentd/tmp:{path}")
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A run that waits for a person, to be taken up from there many times; its workspaces know where they are, so it stays there."""
+
+    folder: Path
+    ran: Ran
+
+    @classmethod
+    def of(cls, staged: Staged, *words: str) -> "Moment":
+        """The moment to which a run comes by itself."""
+        folder = staged.root.parent
+        ran = staged.start(*words)
+        shutil.copytree(folder, folder.with_name(f"{folder.name}-kept"), symlinks=True)
+        return cls(folder, ran)
+
+    def again(self) -> Staged:
+        shutil.rmtree(self.folder)
+        shutil.copytree(self.folder.with_name(f"{self.folder.name}-kept"), self.folder, symlinks=True)
+        return Staged(Sandbox(self.folder / "repo"))
+
+
+def prepared(folder: Path, **settings: Any) -> Staged:
+    staged = Staged(make_sandbox(folder / "here"))
+    staged.sandbox.set("staged", review_retries=1, stage_restarts=1, phase_retries=1, task_retries=1, **settings)
+    return staged
+
+
+def plan_is_stuck(folder: Path) -> Moment:
+    """The review of the plan is never content."""
+    staged = prepared(folder)
+    staged.script(review_plan=review("needs_revision", issue()))
+    return Moment.of(staged)
+
+
+def code_is_stuck(folder: Path) -> Moment:
+    """The review of the implementation is never content, and the one restart is used up."""
+    staged = prepared(folder)
+    typed = {"files": {"tally/part1.py": "PART: int = 1\n"}, "say": "# Simplified\n\nA type.\n"}
+    staged.script(review_implementation=review("needs_revision", issue()), simplify=typed)
+    return Moment.of(staged)
+
+
+def tests_are_stuck(folder: Path) -> Moment:
+    """The review of the tests is never content."""
+    staged = prepared(folder)
+    staged.script(review_tests=review("needs_revision", issue()))
+    return Moment.of(staged)
+
+
+def final_is_blocked(folder: Path) -> Moment:
+    """The final review blocks, with an issue that is below the threshold."""
+    staged = prepared(folder, block_on_severity="high")
+    page = {"files": {"README.md": "# tally\n"}, "say": "# Documentation\n\nShort.\n"}
+    staged.script(review_all=final("blocked", issue("LOW")), document=page)
+    return Moment.of(staged)
+
+
+def task_failed(folder: Path) -> Moment:
+    """One of three tasks fails, and another one depends on it."""
+    staged = prepared(folder)
+    staged.script(
+        plan={"say": f"{task(1)}\n{task(2)}\n{task(3, depends='Task 2')}"},
+        **{
+            "implement@task-1": code(1),
+            "implement@task-2": {"fail": "error", "say": "boom"},
+            "implement@task-3": code(3),
+        },
+    )
+    return Moment.of(staged)

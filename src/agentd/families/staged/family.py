@@ -91,7 +91,7 @@ def opening(work: Work, _: str) -> Sequence[str]:
 
 def fields(work: Work, event: str, details: Mapping[str, str]) -> Mapping[str, Any]:
     """What a save of the run makes state.json show; what its tasks do is in their own files."""
-    if work.parent is not None or "stages" not in work.state.fields:
+    if work.parent is not None or "stages" not in work.state.fields or event == "clear":
         return {}
     known, run, workflow = work.state.fields, work.state.run, work.workflow
     step = workflow.steps.get(details.get("step", ""))
@@ -105,6 +105,7 @@ def fields(work: Work, event: str, details: Mapping[str, str]) -> Mapping[str, A
         done = run.result == "completed"
         shown["stages"] = stages.completed(known["stages"]) if done else known["stages"]
         shown |= {"status": "completed" if done else "stopped", "stoppedAt": None if done else now}
+        shown["failure"] = None if done else known.get("failure")
     elif here is not None and workflow.steps[run.step].kind == "ask":
         failure = known.get("failure") or {}
         if edge is not None or failure.get("phase") != here.phase:
@@ -117,7 +118,7 @@ def fields(work: Work, event: str, details: Mapping[str, str]) -> Mapping[str, A
         shown |= {"status": "in_progress", "stages": stages.moved(known["stages"], left, here), "stoppedAt": None}
         if event == "begin" and step is not None and step.kind == "agent":
             shown["failure"] = None
-    work.state = replace(work.state, shown=_shown_stage(run.phase, here))
+    work.state = replace(work.state, shown=_shown_stage(run.phase, here or by_phase(str(shown["currentPhase"] or ""))))
     return shown
 
 
@@ -210,6 +211,11 @@ def _go_to(work: Work, phase: str, why: str) -> None:
 def settled(work: Work) -> None:
     """What a command left half-way is settled, and a run that nobody works on says so."""
     task.settle(work)
+    known = work.state.fields
+    asked = any(one.status == "pending" for one in work.state.decisions)
+    if known.get("status") in ("in_progress", "restarting") and not asked:
+        work.set_fields({**known, "status": "stopped", "stoppedAt": work.project.now()})
+        work.keep("rest", step=work.state.run.step)
 
 
 def unblock(work: Work, stop: Stop, _: str) -> bool:

@@ -7,6 +7,7 @@ from agentd.runs.work import Work
 from agentd.workspaces import work_landing, work_proof
 
 CODE = ("IMPLEMENT", "TEST", "FINAL")
+GOES_ON = ("open_review", "open_analysis", "open_test_review", "open_final_review")
 BASES, ASIDE = "bases", "set_aside"
 
 
@@ -38,6 +39,10 @@ def begin_stage(work: Work) -> Outcome:
 
 
 def open_workspace(work: Work) -> Outcome:
+    """A workspace for what comes; a phase in the middle of a stage goes on in the one that is there."""
+    left = task.workspace_of(work) if work.state.run.step in GOES_ON and not work_landing.is_closed(work) else None
+    if left is not None and work.cwd.is_dir():
+        return Outcome("done", left.place)
     outcome = work_proof.open_workspace(work)
     if outcome.word != "done":
         work.note("why_failed", outcome.note)

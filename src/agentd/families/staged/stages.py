@@ -36,14 +36,14 @@ def moved(known: Mapping[str, Any], left: Entry | None, here: Entry | None) -> S
         return made
     at = SCHEDULE.index(here)
     for entry in SCHEDULE[:at]:
-        if _phase(made, entry)["status"] == "pending":
+        if _phase(made, entry)["status"] in ("pending", "blocked"):
             _phase(made, entry)["status"] = "skipped"
     _phase(made, here)["status"] = "in_progress"
     for stage in STAGES:
         if stage == here.stage:
             made[stage] |= {"status": "in_progress", "blockReason": None}
         elif STAGES.index(stage) < STAGES.index(here.stage) and made[stage]["status"] != "skipped":
-            made[stage]["status"] = "completed"
+            made[stage] |= {"status": "completed", "blockReason": None}
     return made
 
 
