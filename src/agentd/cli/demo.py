@@ -10,20 +10,23 @@ import click
 from agentd.cli.face import json_option
 from agentd.cli.history import lines_of
 from agentd.cli.output import say, tell
-from agentd.demo import CHANGE, Shown, demonstrate, team
+from agentd.demo import CHANGE, Shown, demonstrate, staged, team
 from agentd.demo.disputing import SECOND
 from agentd.errors import UsageError
 
 
 @click.command()
 @click.option("--keep", type=click.Path(file_okay=False, path_type=Path), help="Where to put the sample repository.")
-@click.option("--workflow", type=click.Choice(["change", "team"]), default="change", help="What to demonstrate.")
+@click.option(
+    "--workflow", type=click.Choice(["change", "team", "staged"]), default="change", help="What to demonstrate."
+)
 @click.option("--lean", is_flag=True, help="With --workflow team: the lean mode.")
 @json_option
 def command(keep: Path | None, workflow: str, lean: bool, as_json: bool) -> int:
     """Take a change through plan, impl and archive in a small git repository, with scripted agents.
 
-    Then two changes disagree about one spec, which is settled and undone. With --workflow team: a session of roles.
+    Then two changes disagree about one spec, which is settled and undone. With --workflow team: a session of
+    roles; with --workflow staged: a task in stages.
     """
     told = (lambda _: None) if as_json else say
     if workflow == "team":
@@ -31,6 +34,9 @@ def command(keep: Path | None, workflow: str, lean: bool, as_json: bool) -> int:
         return tell(as_json, session.to_data(), team.lines(session), 1 if session.failed else 0)
     if lean:
         raise UsageError("--lean goes with --workflow team.", "agentd demo --workflow team --lean")
+    if workflow == "staged":
+        run = staged.demonstrate(keep, told)
+        return tell(as_json, run.to_data(), staged.lines(run), 1 if run.failed else 0)
     shown = demonstrate(keep, told, lines_of)
     return tell(as_json, shown.to_data(), lines(shown), 1 if shown.failed else 0)
 

@@ -3,7 +3,7 @@
 import shlex
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -87,15 +87,17 @@ def _show_binding(terminal: Terminal) -> None:
         spec.write_bytes(approved)
 
 
-def make_repository(keep: Path | None, script: str = "script", settings: str = "") -> Path:
-    """A new git repository with the sample package and a configuration in which every role plays this script."""
+def make_repository(
+    keep: Path | None, script: str = "script", settings: str = "", more: Mapping[str, str] | None = None
+) -> Path:
+    """A new git repository with the sample package, more files, and a configuration in which every role plays this script."""
     if keep is not None and keep.exists() and any(keep.iterdir()):
         raise UsageError(f"{keep} is not empty.", f"agentd demo --keep {keep}-2")
     folder = (keep or Path(tempfile.mkdtemp(prefix="agentd-demo-"))).resolve()
     sample = Path(__file__).parent / "sample"
     files = yaml.safe_load((sample / "project.yaml").read_text(encoding="utf-8"))
     files["agentd/demo.yaml"] = (sample / f"{script}.yaml").read_text(encoding="utf-8")
-    files["agentd/config.toml"] = config() + settings
+    files |= {"agentd/config.toml": config() + settings, **(more or {})}
     for name, text in files.items():
         durable.make_folder((folder / name).parent)
         (folder / name).write_text(text, encoding="utf-8")
