@@ -60,10 +60,15 @@ class Shown:
         }
 
 
-def demonstrate(keep: Path | None, say: Callable[[str], None]) -> Shown:
-    """Make the repository, take one task through all stages, deliver what landed, and run the tests from outside."""
+def demonstrate(keep: Path | None, say: Callable[[str], None], more: str = "") -> Shown:
+    """Make the repository, take one task through all stages, deliver what landed, and run the tests from outside.
+
+    `more` are other settings of the workflow.
+    """
     checks = shlex.join("checks" if word == "tests" else word for word in tests())
-    settings = f'at_once = 3\n\n[runs]\nwait_when_busy = false\n\n[staged]\ntest = "{checks}"\n'  # below [evidence]
+    settings = (
+        f'at_once = 3\n\n[runs]\nwait_when_busy = false\n\n[staged]\ntest = "{checks}"\n{more}'  # below [evidence]
+    )
     promises = {"checks/__init__.py": "", "checks/test_promises.py": PROMISES}
     terminal = Terminal(make_repository(keep, "staged", settings, promises), say)
     say(f"A small git repository: {terminal.folder}\n")
