@@ -99,6 +99,11 @@ def _is_wanted(project: Project, cwd: Path) -> bool:
     return mode in ("auto", "on") or (mode == "workspaces" and workspace_around(project.root, cwd) is not None)
 
 
+def confines(project: Project, cwd: Path) -> bool:
+    """Whether an agent that works there can write nowhere else."""
+    return _is_wanted(project, cwd) and not _known_front(project).why
+
+
 def wrap(project: Project, argv: Sequence[str], reach: Reach) -> tuple[str, ...]:
     """The words that start a program with this reach; as they were where there is no sandbox, if that is allowed."""
     settings = project.config.sections["sandbox"]

@@ -1,5 +1,6 @@
 """The files of a workspace: as they are now, what was changed in them, and how they are put back."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -93,3 +94,16 @@ def patch(work: Work) -> str:
     if work.parent is None:
         start = trees.pruned(work.cwd, task.branch_of(work).start, work.project.own_folders())
     return trees.patch(work.cwd, start, tree(work))
+
+
+def checkout_marks(root: Path) -> dict[str, tuple[int, int]]:
+    """What git says is changed in the person's checkout: each file with what tells that it was written again."""
+    found: dict[str, tuple[int, int]] = {}
+    for entry in fields(root, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all"):
+        path = trees.shown(entry[3:])
+        try:
+            seen = os.lstat(root / path)
+            found[path] = (seen.st_mtime_ns, seen.st_size)
+        except OSError:
+            found[path] = (0, 0)
+    return found

@@ -1,5 +1,8 @@
 """An agent's call in a workspace: who may only read there gets the files put back, and its repository is repaired."""
 
+import shlex
+
+from agentd.calling import sandbox
 from agentd.calling.agent_call import AgentCall
 from agentd.calling.call import Callers
 from agentd.landing import task
@@ -9,6 +12,7 @@ from agentd.model.tools import EDIT, SHELL
 from agentd.model.workflow import Step, Workflow
 from agentd.runs.project import Project
 from agentd.runs.work import Work
+from agentd.state.reading import printable
 from agentd.workspaces import work_files
 
 
@@ -18,6 +22,7 @@ class WorkspaceCall(AgentCall):
     def __init__(self, work: Work, step: Step) -> None:
         super().__init__(work, step)
         self.files = ""
+        self.outside: dict[str, tuple[int, int]] | None = None
 
     @property
     def writes_code(self) -> bool:
@@ -31,6 +36,8 @@ class WorkspaceCall(AgentCall):
     def arm(self) -> None:
         if self.writes_code:
             work_files.refuse_checkout(self.work)
+            if not sandbox.confines(self.work.project, self.work.cwd):
+                self.outside = work_files.checkout_marks(self.work.project.root)
         self.files = "" if EDIT in self.step.tools else work_files.tree_if_any(self.work)
 
     @property
@@ -41,9 +48,25 @@ class WorkspaceCall(AgentCall):
         said = super().restore(run)
         if self.writes_code:
             task.mend_repository(self.work)
+        self._tell_outside()
         if self.files and work_files.put_back(self.work, self.files):
             self.work.say(f"⚠ {self.who} changed files of the workspace; they have been put back")
         return said
+
+    def _tell_outside(self) -> None:
+        """Name what changed in the person's checkout meanwhile: nobody can tell who wrote it, so nothing is put back."""
+        if self.outside is None:
+            return
+        root, before = self.work.project.root, self.outside
+        now = work_files.checkout_marks(root)
+        ours = tuple(f"{folder}/" for folder in self.work.project.own_folders())
+        changed = sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
+        listed = [printable(name) for name in changed if not name.startswith(ours)]
+        if listed:
+            self.work.say(
+                f"⚠ in your checkout changed, by you or by {self.who}, which no sandbox confines: {', '.join(listed)}; "
+                f"to see how: git -C {shlex.quote(str(root))} diff HEAD"
+            )
 
 
 class WorkspaceCallers(Callers):
