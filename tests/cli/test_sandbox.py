@@ -4,12 +4,14 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from agentd import demo
 from agentd.calling.sandbox import find_front
-from tests.sandbox import CHANGE, IDEA, Sandbox, alive, wait_until
+from tests.landing.runs import landed, prepare
+from tests.sandbox import CHANGE, IDEA, Sandbox, alive, make_sandbox, wait_until
 
 works = pytest.mark.skipif(
     bool(find_front(os.environ["PATH"]).why), reason=f"no sandbox here: {find_front(os.environ['PATH']).why}"
@@ -175,3 +177,16 @@ def test_what_the_configuration_allows_is_allowed(ready: Sandbox) -> None:
     done = ready.run("impl", CHANGE)
     assert done.code == 0, done.out + done.err
     assert (home(ready) / ".cache" / "a").exists()
+
+
+@works
+def test_an_agent_in_a_workspace_has_the_temporary_folder_of_its_workspace() -> None:
+    """Its path is short, so that the folder is beside the repository and not among those that every sandbox has anew."""
+    with TemporaryDirectory(prefix="a", dir="/var/tmp") as folder:
+        sandbox = prepare(make_sandbox(Path(folder)))
+        sandbox.script(split={"documents": {"tasks.yaml": "tasks: [{id: a, title: Add a}]\n"}})
+        made = {"files": {"tally/a.py": "A = 1\n"}, "run": ["sh", "-c", 'echo mine > "$TMPDIR/mine"']}
+        sandbox.script(**{"make@a": made})
+        ran = sandbox.run("run", "many", "add a", "--name", "r1")
+        assert ran.code == 0, ran.out + ran.err
+        assert landed(sandbox) == ["Add a"]

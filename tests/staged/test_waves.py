@@ -175,6 +175,8 @@ def test_an_agent_that_fails_or_only_talks_is_tried_again_and_then_the_task_fail
     assert attempts(staged, "task-2") == 3
     assert staged.landed() == ["task-1: Part 1"]
     assert staged.state["failure"]["context"]["failedTask"] == "task-2"
+    assert staged.state["failure"]["error"].startswith("task-2 failed: ")
+    assert "it did not succeed" not in staged.state["failure"]["error"], "the person is told why"
 
 
 def test_attempts_at_a_task_are_put_apart_by_the_configured_times(staged: Staged) -> None:

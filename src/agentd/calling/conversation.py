@@ -131,7 +131,7 @@ def run_program(
                     raise _Over("max_turns")
 
         try:
-            argv = sandbox.around_agent(project, job, command)
+            argv = sandbox.around_agent(project, job, command, environment)
             begun = time.monotonic()
             done = process.run(
                 argv,

@@ -63,14 +63,20 @@ class Front:
     fix: str = ""
 
 
-def around_agent(project: Project, job: Job, command: Command) -> tuple[str, ...]:
-    """The words that start an agent for a job, in the sandbox that the configuration asks for."""
+def around_agent(
+    project: Project, job: Job, command: Command, environment: Mapping[str, str] | None = None
+) -> tuple[str, ...]:
+    """The words that start an agent for a job, in the sandbox that the configuration asks for.
+
+    The temporary folder that `environment` names is the workspace's own, like its files.
+    """
     if not _is_wanted(project, Path(job.cwd)):
         return command.argv
     own = [job.folder, job.scratch]
     inside = workspace_around(project.root, Path(job.cwd))
     if inside:
         own.append(str(inside / ".git"))  # nobody believes what is in it
+        own += filter(None, [(environment or {}).get("TMPDIR")])
     for name in job.writable:
         path = project.root / name
         if path.name == lock.NAME:

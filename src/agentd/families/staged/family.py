@@ -91,7 +91,9 @@ def opening(work: Work, _: str) -> Sequence[str]:
 
 def fields(work: Work, event: str, details: Mapping[str, str]) -> Mapping[str, Any]:
     """What a save of the run makes state.json show; what its tasks do is in their own files."""
-    if work.parent is not None or "stages" not in work.state.fields or event == "clear":
+    if work.parent is not None:
+        return {"why_failed": details.get("note", "")} if details.get("outcome") == "failed" else {}
+    if "stages" not in work.state.fields or event == "clear":
         return {}
     known, run, workflow = work.state.fields, work.state.run, work.workflow
     step = workflow.steps.get(details.get("step", ""))
