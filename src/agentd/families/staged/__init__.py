@@ -99,6 +99,7 @@ LAYOUT = Layout(
         )
     },
     artifacts={
+        "phases/0-explore.md": "gate_files.page_problem",
         "phases/1.2-plan.md": "gate_files.plan_problem",
         "phases/1.3-plan-review.json": _REVIEW,
         "phases/2.1-tasks.json": "gate_files.tasks_problem",

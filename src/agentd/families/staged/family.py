@@ -10,7 +10,7 @@ from agentd.engine.decide import Stop
 from agentd.engine.waves import Item
 from agentd.errors import AgentdError, BadConfig, GateClosed, UsageError
 from agentd.families.staged import LAYOUT, stages
-from agentd.families.staged.schedule import SCHEDULE, STAGES, by_phase, entry_of, gates, position, shown_schedule
+from agentd.families.staged.schedule import SCHEDULE, STAGES, Entry, by_phase, entry_of, gates, position, shown_schedule
 from agentd.landing import task
 from agentd.runs import ports
 from agentd.runs.family import Family
@@ -136,11 +136,22 @@ def _shown_stage(phase: str, here: Any) -> str:
 
 def _restart(work: Work, stage: str, from_stage: str, why: str, now: str) -> dict[str, Any]:
     known = work.state.fields
-    gone = {entry.phase for entry in SCHEDULE if STAGES.index(entry.stage) >= STAGES.index(stage)}
     return {
         "status": "restarting",
         "stages": stages.restarted(known["stages"], stage, from_stage, why),
         "failure": _failure(work, str(known.get("currentPhase") or ""), why, now),
+        **_cleared(known, _from(next(entry for entry in SCHEDULE if entry.stage == stage))),
+    }
+
+
+def _from(entry: Entry) -> set[str]:
+    """This phase and all later ones."""
+    return {each.phase for each in SCHEDULE[SCHEDULE.index(entry) :]}
+
+
+def _cleared(known: Mapping[str, Any], gone: set[str]) -> dict[str, Any]:
+    """What was written in these phases is not recorded any more, and what was waived in them does not count."""
+    return {
         "files": {name: path for name, path in (known.get("files") or {}).items() if name.split("-")[0] not in gone},
         "waivers": [
             {**each, "void": True} if each.get("phase") in gone else each for each in known.get("waivers") or []
@@ -170,7 +181,8 @@ def _failure(work: Work, phase: str, why: str, now: str) -> dict[str, Any]:
 
 def jump(work: Work, options: Mapping[str, Any]) -> None:
     """Set a run down where a person's `resume` says, before it goes on."""
-    here, name = by_phase(str(work.state.fields.get("currentPhase") or "")) or SCHEDULE[0], work.state.run.name
+    run, known = work.state.run, work.state.fields
+    here, name = position(run) or by_phase(str(known.get("currentPhase") or "")) or SCHEDULE[0], run.name
     left = [stage for stage in STAGES if stage in work.workflow.phases]
     if options.get("retry_failed"):
         if here != entry_of(WAVES):
@@ -195,6 +207,8 @@ def jump(work: Work, options: Mapping[str, Any]) -> None:
             f"'{phase}' is no phase that this run has reached.",
             f"agentd resume staged/{name} --from-phase {reached[-1]}",
         )
+    entry = next(entry for entry in SCHEDULE if entry.phase == phase)
+    work.set_fields({**known, "stages": stages.reopened(known["stages"], entry), **_cleared(known, _from(entry))})
     _go_to(work, phase, f"going on from phase {phase}")
 
 
@@ -225,7 +239,7 @@ def unblock(work: Work, stop: Stop, _: str) -> bool:
     here = position(work.state.run)
     if here is not None and "stages" in work.state.fields:
         shown = {"status": "blocked", "stages": stages.blocked(work.state.fields["stages"], here, stop.note)}
-        work.set_fields({**work.state.fields, **shown})
+        work.set_fields({**work.state.fields, **shown, "currentPhase": here.phase})
         work.keep("gate", step=work.state.run.step, note=stop.note)
     return False
 

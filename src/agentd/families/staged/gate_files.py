@@ -13,7 +13,17 @@ def threshold(work: Work) -> str:
     return str(work.project.config.get("staged", "block_on_severity"))
 
 
+def page_problem(work: Work, path: Path) -> str:
+    """Why a page does not count; it is what agentd recorded, whatever a person made of its words since."""
+    if path.name not in phase_files.recorded(work.top):
+        return phase_files.NOT_RECORDED
+    return "" if phase_files.read(work, path.name).strip() else "it is empty"
+
+
 def plan_problem(work: Work, path: Path) -> str:
+    wrong = page_problem(work, path)
+    if wrong:
+        return wrong
     try:
         plan_file.read(phase_files.read(work, path.name))
     except plan_file.Invalid as error:

@@ -26,6 +26,7 @@ PAGES = {
     "analyze_failures": ANALYSIS,
     "document": DOCUMENTATION,
 }
+NOT_RECORDED = "it is not recorded in state.json"
 KIND_OF = {name: kind for kind, name in REVIEWS.values()}
 
 
@@ -52,7 +53,7 @@ def recorded(top: Work) -> Mapping[str, Any]:
 def unsealed(work: Work, name: str, text: str) -> str:
     """Why a file is not what agentd wrote, or nothing."""
     if name not in recorded(work.top):
-        return "it is not recorded in state.json"
+        return NOT_RECORDED
     said = _seals(work.top).get(name)
     if not isinstance(said, Mapping) or said.get("sha256") != digest(text):
         return "it is not what agentd wrote"

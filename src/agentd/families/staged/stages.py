@@ -47,14 +47,19 @@ def moved(known: Mapping[str, Any], left: Entry | None, here: Entry | None) -> S
     return made
 
 
+def reopened(known: Mapping[str, Any], first: Entry) -> Shown:
+    """The stages with a phase and all later ones to be done again."""
+    made = deepcopy(dict(known))
+    for entry in SCHEDULE[SCHEDULE.index(first) :]:
+        if made[entry.stage]["enabled"]:
+            made[entry.stage] |= {"status": "pending", "blockReason": None}
+            _phase(made, entry)["status"] = "pending"
+    return made
+
+
 def restarted(known: Mapping[str, Any], stage: str, from_stage: str, why: str) -> Shown:
     """The stages after one is to be done again: its phases and all later ones are pending, and that is counted."""
-    made = deepcopy(dict(known))
-    for each in STAGES[STAGES.index(stage) :]:
-        if made[each]["enabled"]:
-            made[each]["status"] = "pending"
-            for phase in made[each]["phases"].values():
-                phase["status"] = "pending"
+    made = reopened(known, next(entry for entry in SCHEDULE if entry.stage == stage))
     made[stage] |= {"status": "restarting", "restartCount": made[stage]["restartCount"] + 1}
     if from_stage != stage:
         made[from_stage] |= {"status": "blocked", "blockReason": why}
