@@ -114,12 +114,6 @@ def test_an_action_nobody_knows_is_refused_before_anything_runs(sandbox: Sandbox
     assert not (sandbox.root / "agentd" / "runs").exists()
 
 
-def test_a_built_in_workflow_without_its_actions_says_so(sandbox: Sandbox) -> None:
-    refused = sandbox.run("run", "staged", "x")
-    assert refused.code == 1
-    assert "unknown" in refused.err
-
-
 @pytest.mark.parametrize("name", ["change-question", "change-spec", "change-part", "change-review"])
 def test_a_part_of_a_built_in_workflow_does_not_run_by_itself(sandbox: Sandbox, name: str) -> None:
     refused = sandbox.run("run", name, "x", "--json")
