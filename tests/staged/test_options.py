@@ -178,6 +178,17 @@ def test_failed_tasks_are_tried_again_and_those_that_landed_are_not(task_failed:
     assert sorted(staged.landed()) == ["task-1: Part 1", "task-2: Part 2", "task-3: Part 3"]
 
 
+def test_what_was_waived_counts_no_more_when_its_stage_is_done_again(plan_is_stuck: Moment) -> None:
+    staged = plan_is_stuck.again()
+    stop = {"fail": "quota", "say": "limit reached"}
+    staged.script(implement=stop)
+    staged.decide("skip", "the reviewer is wrong")
+    assert [bool(one.get("void")) for one in staged.state["waivers"]] == [False]
+    staged.script(brainstorm=stop)
+    staged.resume("--restart-previous")
+    assert [bool(one.get("void")) for one in staged.state["waivers"]] == [True]
+
+
 def test_status_marks_every_phase_and_shows_the_gates(plan_is_stuck: Moment) -> None:
     staged = plan_is_stuck.again()
     shown = staged.sandbox.run("status", "staged/tmp", "--verbose").out
