@@ -243,6 +243,7 @@ def test_files_that_a_task_asks_for_are_sent_with_its_next_attempt_and_none_from
     assert ran.code == 0, ran.out + ran.err
     first, second = spy.of("implement", "task-1")
     assert 'requestedFiles": {' not in first["prompt"]
+    assert '"requestedFiles": {' in second["prompt"]
     assert "def count" in second["prompt"]
     assert "the secret" not in second["prompt"]
     assert second["prompt"].count("(cannot be read: ") == 2
