@@ -6,13 +6,13 @@ READY := .venv/ready
 # With the development tools, which nobody waits for who only wants to look.
 READY_DEV := .venv/ready-dev
 # What is killed at a sample of its moments by `make test` or `make contract`, and at every one by `make crash`.
-KILLED := tests/crash tests/mcp/test_kill.py tests/cli/test_races.py tests/plan/test_spending.py tests/archive/test_kills.py tests/archive/test_races.py tests/landing/test_kills.py tests/landing/test_killed_runs.py tests/machine/test_slots.py tests/team/test_kills.py
+KILLED := tests/crash tests/mcp/test_kill.py tests/cli/test_races.py tests/plan/test_spending.py tests/archive/test_kills.py tests/archive/test_races.py tests/landing/test_kills.py tests/landing/test_killed_runs.py tests/machine/test_slots.py tests/team/test_kills.py tests/staged/test_kills.py
 # What starts many programs (agents, toolchains, installers, MCP servers and clients, racing and lying agents): with the contract suite, so that `make test` stays quick.
 PROGRAMS := tests/agents/test_acp.py tests/agents/test_builtin.py tests/archive/test_broken_disks.py tests/archive/test_drafts.py \
 	tests/archive/test_kills.py tests/archive/test_races.py tests/archive/test_round_trips.py tests/cli/test_doctor.py \
 	tests/cli/test_sandbox.py tests/cli/test_disk.py tests/cli/test_interrupt.py tests/cli/test_races.py tests/crash \
 	tests/evidence/test_toolchains.py tests/impl/test_forgeries.py tests/landing/test_kills.py tests/landing/test_killed_runs.py tests/mcp tests/plan/test_adversaries.py tests/team/test_adversaries.py \
-	tests/team/test_kills.py tests/test_installer.py
+	tests/team/test_kills.py tests/staged/test_kills.py tests/test_installer.py
 COMPILE := pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	--custom-compile-command "make lock"
 
