@@ -104,7 +104,7 @@ def walk(
         if step.kind == "ask" and isinstance(action, Do):
             if answers == 0:
                 return
-            answers, alone = answers - 1, 0
+            answers, alone, asker = answers - 1, 0, asker or step.name
         else:
             asker, alone = step.name if step.kind != "ask" else asker, alone + 1
         if isinstance(action, Do) and step.kind != "ask":
