@@ -141,6 +141,13 @@ def test_a_session_killed_anywhere_comes_to_the_same_end(
     assert not wrong, f"{len(wrong)}\n" + "\n\n".join(wrong[:5])
 
 
+@pytest.mark.crash
+def test_a_lean_intake_that_had_finished_when_it_was_killed_decides_what_the_work_is_about(
+    stage: Callable[[str], Stage],
+) -> None:
+    assert kill(stage("lean"), 0, "ledger:1:before")
+
+
 def kill(made: Stage, number: int, place: str) -> int:
     """Kill a command of the session there, give it again, play the session to its end, and compare."""
     typed = made.typed[number]

@@ -110,7 +110,7 @@ def fields(work: Work, event: str, details: Mapping[str, str]) -> Mapping[str, A
     step = details.get("step", "")
     if step in CORRECTIONS and event in ("begin", "end", "recover", "retry"):
         shown["gate_tracking"] = _tracked(work, step, event, details.get("outcome", ""))
-    if top.state.run.step == LEAN_LOOP and event == "end":
+    if top.state.run.step == LEAN_LOOP and event in ("end", "recover"):
         shown[DECIDED] = decided_on(top)
     if event in ("end", "recover") and top.workflow.steps[step].kind == "each":
         shown["active_tasks"] = {}
