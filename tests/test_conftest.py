@@ -42,7 +42,7 @@ def run(folder: Path, text: str, ci: str, *options: str) -> tuple[int, str]:
     (folder / "test_two.py").write_text("def test_fine():\n    pass\n")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, str(folder)]
     env = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
-    env |= {"CI": ci, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    env |= {"CI": ci, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(Path(__file__).parents[1])}
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=env, check=False)
     return done.returncode, done.stdout + done.stderr
 

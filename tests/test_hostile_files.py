@@ -15,6 +15,7 @@ from agentd.proof.integrity.harm_audit import audit
 from tests import forked
 from tests.cli.conftest import planned as planned
 from tests.cli.conftest import planned_once as planned_once
+from tests.cli.conftest import sandbox_once as sandbox_once
 from tests.hostile_files import KINDS, SECONDS, child, clear, put
 from tests.impl.coding import APPROVED, HONEST
 from tests.sandbox import CHANGE, Sandbox

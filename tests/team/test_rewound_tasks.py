@@ -11,7 +11,7 @@ def test_an_answer_to_the_task_of_a_lean_session_is_not_taken_for_one_in_the_ful
     session = Session(make_sandbox(tmp_path))
     unclear = {"say": say("BLOCKED", "Which words?", next={"recommended_agent": "user", "reason": "Which words?"})}
     larger = {"say": say("BLOCKED", "It is more.", next={"recommended_agent": "SpecAgent", "reason": "It is more."})}
-    session.script(code=[unclear, larger])
+    session.script(code=[unclear, larger, unclear])
     assert session.start("--lean").code == 4
     assert session.decide("all of them").code == 4  # the full session waits at its first gate
     assert session.status["mode"] == "full"
