@@ -71,7 +71,8 @@ def _summary(project: Project, place: Place, line: RunBranch, tasks: Mapping[str
         lines.append(
             f"- {subject if subject.startswith(f'{task}: ') else f'{task}: {subject}'} ({commit[:12]}){f': {proof}' if proof else ''}"
         )
-    open_ones = {task: state.run.result or state.run.step for task, state in stores.items() if task not in tasks}
+    begun = {task: state for task, state in stores.items() if state.fields.get("git")}  # others have nothing to land
+    open_ones = {task: state.run.result or state.run.step for task, state in begun.items() if task not in tasks}
     for task, names in unlanded.tasks(place.folder):
         where = project.relative(unlanded.folder(place.folder, task))
         if task not in tasks:

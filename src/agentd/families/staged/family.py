@@ -67,6 +67,9 @@ def _read_plan(path: Path) -> str:
 def opening(work: Work, _: str) -> Sequence[str]:
     """Begin state.json with what every reader of it expects, before anything is done."""
     known = work.state.fields
+    wrong = stages.malformed(known)
+    if wrong:
+        raise work.store.corrupt(f"'{wrong}' is not what agentd wrote there", wrong)
     if "schedule" not in known:
         off = work.workflow.without
         shown: dict[str, Any] = {
@@ -270,7 +273,8 @@ def summary(state: State) -> Mapping[str, Any]:
 
 
 def details(state: State) -> list[str]:
-    return stages.lines(state.fields)
+    wrong = stages.malformed(state.fields)
+    return [f"⚠ '{wrong}' of state.json is not what agentd wrote there"] if wrong else stages.lines(state.fields)
 
 
 def may_begin(work: Work, item: Item, under_way: Sequence[Item]) -> str:

@@ -47,10 +47,11 @@ def merge_plan(work: Work) -> Outcome:
     except plan_file.Invalid as error:
         draft = "\n\n".join(f"# {area}\n\n{part}" for area, part in parts.items())
         phase_files.write(work, DRAFT, f"{draft}\n")
-        work.note("reasons", {"plan": str(error)})
+        work.note("reasons", {**dict(work.state.fields.get("reasons") or {}), "PLAN": str(error)})
         return Outcome("invalid", " ".join(str(error).split())[:300])
     phase_files.write(work, phase_files.PLAN, text)
-    return Outcome("done", f"{len(plan_file.read(text))} tasks")
+    count = len(plan_file.read(text))
+    return Outcome("done", "1 task" if count == 1 else f"{count} tasks")
 
 
 def tasks_of(work: Work) -> tuple[Task, ...]:

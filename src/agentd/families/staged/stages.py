@@ -88,10 +88,48 @@ def _phase(stages: Shown, entry: Entry) -> dict[str, Any]:
     return found
 
 
+SHAPES: Mapping[str, type] = {
+    "stages": dict,
+    "gates": dict,
+    "files": dict,
+    "seals": dict,
+    "waivers": list,
+    "bases": dict,
+    "reasons": dict,
+    "set_aside": list,
+    "compaction": dict,
+}
+
+
+def malformed(fields: Mapping[str, Any]) -> str:
+    """The field of state.json that a hand edit left in another shape than it has, or nothing."""
+    for key, kind in SHAPES.items():
+        if fields.get(key) is not None and not isinstance(fields[key], kind):
+            return key
+    for key in ("gates", "waivers"):
+        if not all(isinstance(each, dict) for each in _entries(fields.get(key))):
+            return key
+    known = fields.get("stages") or begun(())
+    sound = all(_is_stage(known.get(stage), stage) for stage in STAGES)
+    return "" if sound else "stages"
+
+
+def _entries(found: Any) -> Sequence[Any]:
+    return list(found.values()) if isinstance(found, dict) else found or ()
+
+
+def _is_stage(found: Any, name: str) -> bool:
+    if not isinstance(found, dict) or not isinstance(found.get("phases"), dict):
+        return False
+    phases = [found["phases"].get(entry.phase) for entry in SCHEDULE if entry.stage == name]
+    marked = all(isinstance(each, dict) and isinstance(each.get("status"), str) for each in (found, *phases))
+    return marked and type(found.get("restartCount")) is int and type(found.get("enabled")) is bool
+
+
 def lines(fields: Mapping[str, Any]) -> list[str]:
     """The schedule with a mark for each entry, and the gates between the stages."""
     stages, gates = fields.get("stages") or {}, fields.get("gates") or {}
-    closing = {gate["phase"]: name for name, gate in gates.items()}
+    closing = {gate.get("phase"): name for name, gate in gates.items()}
     made = []
     for entry in SCHEDULE:
         stage = stages.get(entry.stage) or {}
@@ -100,7 +138,7 @@ def lines(fields: Mapping[str, Any]) -> list[str]:
         said = f"  {word}" if word in ("skipped", "blocked") else ""
         made.append(f"{MARKS.get(word, '·')} {entry.phase:<4} {entry.stage:<10} {entry.name}{again}{said}")
         if entry.phase in closing:
-            files = ", ".join(gates[closing[entry.phase]]["files"]) or "nothing"
+            files = ", ".join(map(str, gates[closing[entry.phase]].get("files") or ())) or "nothing"
             made.append(f"       [GATE] {closing[entry.phase]}: {files}")
     return made
 
