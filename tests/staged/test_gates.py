@@ -1,13 +1,15 @@
 """The gates between the stages: what closes one, what the state and the person are told, and how it opens again."""
 
 import json
+import shlex
 import sys
 
 import pytest
 
 from agentd.families.staged.schedule import by_phase
+from tests.landing.repositories import git
 from tests.staged.examples import Moment
-from tests.staged.runs import BRAINSTORM, Staged, final
+from tests.staged.runs import BRAINSTORM, NAME, Staged, final, review
 
 # The first phase of a stage with the files that its gate needs.
 GATES = [
@@ -134,3 +136,33 @@ def test_a_phase_that_an_agent_writes_into_the_state_is_put_back(staged: Staged)
     assert "currentPhase, status in state.json changed while the agent worked, and was put back" in ran.out
     assert (staged.state["currentStage"], staged.state["currentPhase"]) == ("PLAN", "1.1")
     assert staged.calls()[2:] == ["brainstorm", "brainstorm"]
+
+
+@pytest.mark.parametrize("fixed", ["the branch is put back", "the tasks are done again"])
+def test_a_run_whose_branch_lost_a_task_does_not_go_on_without_it(code_is_stuck: Moment, fixed: str) -> None:
+    staged = code_is_stuck.again()
+    landed = staged.landed()
+    assert landed
+    git(staged.root, "branch", "--force", f"agentd/{NAME}", "main")
+    staged.script(review_implementation=review())
+    ran = staged.decide("retry")
+    assert ran.code == 1
+    assert "is not on it any more" in ran.err
+    assert staged.state["currentStage"] == "IMPLEMENT"
+    again = shlex.split(ran.err.split("Fix:")[1].split("#")[0])
+    if fixed == "the branch is put back":
+        git(staged.root, *again[3:])
+        assert staged.resume().code == 0
+    else:
+        assert staged.resume("--from-phase", "2.1").code == 0
+    assert staged.landed()[: len(landed)] == landed
+
+
+def test_a_run_whose_branch_lost_a_task_in_its_last_stage_is_not_completed(final_is_blocked: Moment) -> None:
+    staged = final_is_blocked.again()
+    git(staged.root, "branch", "--force", f"agentd/{NAME}", "main")
+    staged.script(review_all=final())
+    ran = staged.decide("retry")
+    assert ran.code == 1
+    assert "is not on it any more" in ran.err
+    assert staged.state["status"] != "completed"

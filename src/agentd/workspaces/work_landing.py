@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from agentd.errors import AgentdError
 from agentd.git import trees
+from agentd.git.program import quoted
 from agentd.landing import task
 from agentd.landing.documents import CONFLICT, RED
 from agentd.landing.queue import Verdict
@@ -59,6 +61,21 @@ def has_landed(work: Work, name: str) -> bool:
     """Whether a task is on the branch of the run, by the branch and by what the run keeps."""
     commit = landed_tasks(work).get(name)
     return bool(commit) and task.branch_of(work).landed().get(name) == commit
+
+
+def refuse_lost(work: Work, again: str) -> None:
+    """Refuse to go on where a task that landed is not on the branch any more; `again` is the command that does it again."""
+    known = landed_tasks(work)
+    if not known:
+        return
+    branch = task.branch_of(work)
+    found = branch.landed()
+    lost = [name for name in known if name not in found]
+    if lost:
+        raise AgentdError(
+            f"{', '.join(lost)} landed on {branch.name}, which was moved since: it is not on it any more.",
+            f"git -C {quoted(branch.root)} branch -f {branch.name} {branch.kept}   # or do it again: {again}",
+        )
 
 
 def is_over(work: Work) -> bool:

@@ -1,7 +1,7 @@
 """FINAL: the branch is there; a pull request is opened where that is wanted and possible. Then the run is over."""
 
 from agentd.errors import AgentdError
-from agentd.families.staged import gate_files
+from agentd.families.staged import gate_files, task_steps
 from agentd.landing import delivery, task
 from agentd.model.run import Outcome
 from agentd.runs.work import Work
@@ -10,6 +10,7 @@ from agentd.workspaces import work_landing
 
 def complete(work: Work) -> Outcome:
     """Name the branch with what landed, and the way to a person's own branch."""
+    task_steps.refuse_lost_tasks(work)
     branch, name = task.branch_of(work), f"staged/{work.state.run.name}"
     if not branch.landed():
         work.say("nothing has landed, so there is no branch to deliver")
@@ -36,6 +37,7 @@ def waiver_lines(work: Work) -> list[str]:
 
 def finish(work: Work) -> Outcome:
     """Tell what was waived, whichever stages the run had, and leave no workspace behind."""
+    task_steps.refuse_lost_tasks(work)
     for line in waiver_lines(work):
         work.say(line)
     work_landing.put_aside(work)

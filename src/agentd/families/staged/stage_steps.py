@@ -22,6 +22,8 @@ def begin_stage(work: Work) -> Outcome:
     bases = dict(work.state.fields.get(BASES) or {})
     base, tip = str(bases.get(stage) or ""), branch.tip()
     note = ""
+    if not base:
+        task_steps.refuse_lost_tasks(work)
     if base and base != tip:
         aside = list(work.state.fields.get(ASIDE) or [])
         ref = branch.set_back(base, f"{stage.lower()}-{len(aside) + 1}")

@@ -52,8 +52,14 @@ def _planned(work: Work) -> Planned:
     return Planned(named, red_first=one is not None)
 
 
+def refuse_lost_tasks(work: Work) -> None:
+    """What the tasks landed is what is built upon, reviewed and delivered: it has to be on the branch."""
+    work_landing.refuse_lost(work, f"agentd resume staged/{work.top.state.run.name} --from-phase 2.1")
+
+
 def land(work: Work) -> Outcome:
     """Bring what was done onto the branch of the run; `stale` if a review is about other files than those that are there."""
+    refuse_lost_tasks(work)
     if work_landing.is_over(work):
         return _close(work) if work_landing.is_closed(work) else _bring(work)
     if is_untouched(work):
@@ -84,6 +90,7 @@ def _bring(work: Work) -> Outcome:
 
 def land_if_green(work: Work) -> Outcome:
     """A person goes on despite what is left: land what is green, and put aside what is not."""
+    refuse_lost_tasks(work)
     if work_landing.is_over(work) or is_untouched(work):
         return Outcome("done", land(work).note)
     if examine(work).word == "green" and _bring(work).word == "landed":
