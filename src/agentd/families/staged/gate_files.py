@@ -37,10 +37,8 @@ def review_problem(work: Work, path: Path) -> str:
     wrong = phase_files.unsealed(work, name, text)
     if wrong:
         return wrong
-    if name == phase_files.PLAN_REVIEW:
-        plan = phase_files.read(work, phase_files.PLAN)
-        if phase_files.about(work, name) != phase_files.digest(plan):
-            return f"{phase_files.PLAN} changed after it was reviewed"
+    if name == phase_files.PLAN_REVIEW and phase_files.about(work, name) != phase_files.plan_digest(work):
+        return f"{phase_files.PLAN} changed after it was reviewed"
     return review_file.problem(text, phase_files.KIND_OF[name], threshold(work))
 
 
@@ -49,6 +47,8 @@ def tasks_problem(work: Work, path: Path) -> str:
     wrong = phase_files.unsealed(work, path.name, text)
     if wrong:
         return wrong
+    if phase_files.about(work, path.name) != phase_files.plan_digest(work):
+        return f"{phase_files.PLAN} changed after its tasks were done"
     failed = json.loads(text)["failedTasks"]
     return f"{', '.join(map(str, failed))} failed" if failed and not waived(work, "2.1") else ""
 

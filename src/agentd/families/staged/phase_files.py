@@ -73,3 +73,8 @@ def _seals(top: Work) -> Mapping[str, Any]:
 
 def digest(text: str) -> str:
     return sha256(text.encode(errors="surrogateescape")).hexdigest()
+
+
+def plan_digest(work: Work) -> str:
+    """The checksum of the plan as it is."""
+    return digest(read(work, PLAN))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agentd.engine.waves import Item
+from agentd.errors import Corrupt
 from agentd.families.staged import complexity, phase_files, plan_file
 from agentd.families.staged.plan_file import AREAS, Task
 from agentd.model.run import Outcome
@@ -60,7 +61,12 @@ def tasks_of(work: Work) -> tuple[Task, ...]:
     if not text and "PLAN" in work.top.workflow.without:
         goal = str(work.top.state.fields.get("description") or "")
         return (Task(1, " ".join(goal.split())[:80], (), (), "medium", goal),)
-    return plan_file.read(text)
+    try:
+        return plan_file.read(text)
+    except plan_file.Invalid as error:
+        path = work.project.relative(work.top.home / phase_files.FOLDER / phase_files.PLAN)
+        name = f"staged/{work.top.state.run.name}"
+        raise Corrupt(f"{path} is no valid plan: {error}.", f"edit {path}; then: agentd resume {name}") from None
 
 
 def task_of(work: Work) -> Task | None:

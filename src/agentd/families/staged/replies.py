@@ -69,9 +69,7 @@ def _review(work: Work, kind: str, name: str, text: str) -> Outcome:
     review, problem = review_file.read(text, kind)
     if review is None:
         return Outcome("failed", problem)
-    of = (
-        phase_files.digest(phase_files.read(work, phase_files.PLAN)) if kind == "plan" else work_files.tree_if_any(work)
-    )
+    of = phase_files.plan_digest(work) if kind == "plan" else work_files.tree_if_any(work)
     phase_files.write(work, name, review_file.render(review), of=of)
     word = review_file.outcome(review, kind, gate_files.threshold(work))
     work.note(WHY, "" if word == "approved" else review.summary)

@@ -148,5 +148,7 @@ def gather_tasks(work: Work) -> Outcome:
     done = [name for name, (word, _) in words.items() if word == "completed"]
     failed = [name for name in words if name not in done]
     data = {"waves": listed, "completedTasks": done, "failedTasks": failed}
-    phase_files.write(work, phase_files.TASKS, json.dumps(data, indent=2, ensure_ascii=False) + "\n", of="")
+    phase_files.write(
+        work, phase_files.TASKS, json.dumps(data, indent=2, ensure_ascii=False) + "\n", of=phase_files.plan_digest(work)
+    )
     return Outcome("done", f"{len(done)} completed" + (f", {len(failed)} not" if failed else ""))
