@@ -312,3 +312,11 @@ def test_a_task_that_is_harder_than_its_plan_says_is_routed_by_its_score_if_want
     ran = staged.start(*given(staged, task(1, (*many, "tests/test_part1.py"))))
     assert ran.code == 0, ran.out + ran.err
     assert played(staged) == {"task-1": ("scripted", name)}
+
+
+def test_what_a_person_accepted_is_told_at_the_end(staged: Staged) -> None:
+    staged.script(implement=code(1, delete=["tests/test_words.py"]), fix={"say": done()})
+    assert staged.start().code == 4
+    ran = staged.decide("accept", "these tests are of no use")
+    assert ran.code == 0
+    assert "⚠ accepted by a person: tests/test_words.py: the test file is deleted" in ran.out

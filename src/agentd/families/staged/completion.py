@@ -27,12 +27,13 @@ def complete(work: Work) -> Outcome:
 
 
 def waiver_lines(work: Work) -> list[str]:
-    """What a person decided to do without, in one line each."""
+    """What a person decided to do without, and what a person accepted, in one line each."""
+    accepted = work.state.fields.get("waived")
     return [
         f"⚠ {each.get('phase')} was waived by {each.get('by') or 'a person'}: {each.get('note') or each.get('answer')}"
         for each in gate_files.waivers(work.state.fields)
         if not each.get("void")
-    ]
+    ] + [f"⚠ accepted by a person: {text}" for text in (accepted if isinstance(accepted, list) else ())]
 
 
 def finish(work: Work) -> Outcome:
